@@ -1,0 +1,44 @@
+/* The evidence of one spectrum in memory, as the sums over it need it (design: architecture.md, "Layout of the evidence"). */
+#ifndef TRANSFER_EVIDENCE_H
+#define TRANSFER_EVIDENCE_H
+
+#include <complex.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "tools/transfer/optics.h"
+
+/* G(q,k) on the stored half plane: `row[i]` holds the B complex values of bin i, all BF pixels in row-major order. */
+typedef struct evidence {
+	optics_geometry geometry;
+	size_t scan[2];                /* R, C positions */
+	double step_A[2];
+	double I0_counts;              /* mean counts per fully lit BF pixel and position */
+	size_t bins, pixels;           /* Q, B */
+	const int32_t (*q_index)[2];   /* Q: (row, column) on the half plane, row-major; (0, 0) is among them */
+	const int32_t (*pixel)[2];     /* B: full-detector (row, column), row-major */
+	const double *counts;          /* B: G(0,k), the exact sum of counts over the scan */
+	const float complex *const *row; /* Q pointers */
+} evidence;
+
+/* Scan frequency of a stored bin, 1/A. */
+void evidence_q(const evidence *e, size_t bin, double q[2]);
+
+/* Multiplicity of a bin in L (physics.md section 5): 2; 1 in column 0; 0 at q = 0 and on the Nyquist row and column of even axes. */
+double evidence_multiplicity(const evidence *e, size_t bin);
+
+/* k of BF pixel b in the detector frame, 1/A. */
+void evidence_k(const evidence *e, size_t b, double k[2]);
+
+/* The neighbour start of physics.md section 5: no trial, one pass over G. */
+typedef struct neighbour_estimate {
+	bool found;             /* false: too few scan frequencies hold a signal */
+	double C_A[3];          /* C10, C12a, C12b */
+	double rotation_rad;    /* of the branch with C10 > 0 */
+	bool transposed;        /* by the sign of det M; decided only where |C10| > |C12| */
+	bool transposition_decided;
+} neighbour_estimate;
+
+/* rotation_rad, transposed: NULL to estimate, else held. */
+neighbour_estimate neighbour_start(const evidence *e, const double *rotation_rad, const bool *transposed);
+
+#endif
