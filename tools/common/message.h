@@ -6,6 +6,7 @@
 
 enum verbosity { QUIET = -1, NORMAL = 0, VERBOSE = 1 };
 
+/* `program` is borrowed for good. */
 void message_setup(const char *program, enum verbosity level);
 
 /* "ssb-decode: text": unless quiet. */
@@ -13,6 +14,9 @@ void message_note(const char *format, ...) __attribute__((format(printf, 1, 2)))
 
 /* Only with -v. */
 void message_detail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* "ssb-decode: text", always: for cli_end and cli_parse. */
+void message_error(const char *text);
 
 /* "ssb-prep: warning: text", shown even when quiet, and appended as {"tool", "text"} to `list` (a JSON array, may be NULL), which is
  * the "warnings" of the output's meta: what is said once must not be lost. */

@@ -15,6 +15,9 @@ bool quantity_parse(const char *text, enum quantity dimension, const char *defau
 /* As quantity_parse for a text that ends at `length`. */
 bool quantity_parse_n(const char *text, size_t length, enum quantity dimension, const char *default_unit, double *value, ssb_error *err);
 
+/* As quantity_parse_n with the value in `unit`, which is also the default: exact when the text is in that unit already. */
+bool quantity_in(const char *text, size_t length, enum quantity dimension, const char *unit, double *value, ssb_error *err);
+
 /* A finite number without unit, all of `text`. */
 bool quantity_number(const char *text, double *value, ssb_error *err);
 
