@@ -34,17 +34,33 @@ static void add_term(double b[7][7], int j, int m, bool sine, double w)
 			b[2 * (j - s) + m - k][2 * s + k] += w * binomial[j][s] * part[k];
 }
 
-chi_polynomial chi_from_coefficients(const double C_A[ABERRATIONS], double wavelength_A)
+polynomial chi_from_coefficients(const double C_A[ABERRATIONS], double wavelength_A)
 {
-	chi_polynomial p;
+	polynomial p;
 	memset(&p, 0, sizeof p);
 	for (int i = 0; i < ABERRATIONS; i++) {
 		const aberration_term *t = &aberration_terms[i];
-		if (C_A[i] != 0)
-			add_term(p.b, (t->n + 1 - t->m) / 2, t->m, t->sine,
-			         C_A[i] * 2 * M_PI / wavelength_A * pow(wavelength_A, t->n + 1) / (t->n + 1));
+		if (C_A[i] == 0)
+			continue;
+		add_term(p.b, (t->n + 1 - t->m) / 2, t->m, t->sine,
+		         C_A[i] * 2 * M_PI / wavelength_A * pow(wavelength_A, t->n + 1) / (t->n + 1));
+		p.degree = t->n + 1 > p.degree ? t->n + 1 : p.degree;
 	}
 	return p;
+}
+
+polynomial polynomial_derivative(const polynomial *p, int dr, int dc)
+{
+	polynomial d = *p;
+	for (; dr > 0; dr--)
+		for (int i = 0; i < 7; i++)
+			for (int j = 0; j < 7; j++)
+				d.b[i][j] = i < 6 ? (i + 1) * d.b[i + 1][j] : 0;
+	for (; dc > 0; dc--)
+		for (int i = 0; i < 7; i++)
+			for (int j = 0; j < 7; j++)
+				d.b[i][j] = j < 6 ? (j + 1) * d.b[i][j + 1] : 0;
+	return d;
 }
 
 optics_parameters optics_opposite_branch(const optics_parameters *parameters)

@@ -50,26 +50,50 @@ typedef struct optics_geometry {
 /* Relativistic wavelength in A of electrons accelerated by `kilovolt` kV (section 1, CODATA 2018). */
 double optics_wavelength_A(double kilovolt);
 
-/* chi as a polynomial sum_ij b[i][j] v_r^i v_c^j, 2 <= i + j <= 6, rad for v in 1/A; chi is linear in the coefficients. */
-typedef struct chi_polynomial { double b[7][7]; } chi_polynomial;
+/* A polynomial sum_ij b[i][j] v_r^i v_c^j with i + j <= degree <= 6. chi is one (2 <= i + j), in rad for v in 1/A. */
+typedef struct polynomial {
+	double b[7][7];
+	int degree;
+} polynomial;
 
 /* The polynomial of all 25 coefficients C_A at this wavelength (section 3). */
-chi_polynomial chi_from_coefficients(const double C_A[ABERRATIONS], double wavelength_A);
+polynomial chi_from_coefficients(const double C_A[ABERRATIONS], double wavelength_A);
+
+/* d^dr/dv_r^dr d^dc/dv_c^dc of p. */
+polynomial polynomial_derivative(const polynomial *p, int dr, int dc);
 
 /* The same data seen with rotation + pi: every coefficient of even m and the tilt change sign (section 7). */
 optics_parameters optics_opposite_branch(const optics_parameters *parameters);
 
-/* chi(v) in rad. */
-SSB_HD double chi_value(const chi_polynomial *p, double r, double c)
+/* p(r, c), for each bound on the degree: what is left out is 0. */
+SSB_HD double polynomial_value2(const double b[7][7], double r, double c)
 {
-	const double(*b)[7] = p->b;
-	const double q0 = c * c * (b[0][2] + c * (b[0][3] + c * (b[0][4] + c * (b[0][5] + c * b[0][6]))));
-	const double q1 = c * (b[1][1] + c * (b[1][2] + c * (b[1][3] + c * (b[1][4] + c * b[1][5]))));
+	return b[0][0] + c * (b[0][1] + c * b[0][2]) + r * (b[1][0] + c * b[1][1] + r * b[2][0]);
+}
+
+SSB_HD double polynomial_value4(const double b[7][7], double r, double c)
+{
+	const double q0 = b[0][0] + c * (b[0][1] + c * (b[0][2] + c * (b[0][3] + c * b[0][4])));
+	const double q1 = b[1][0] + c * (b[1][1] + c * (b[1][2] + c * b[1][3]));
+	const double q2 = b[2][0] + c * (b[2][1] + c * b[2][2]);
+	const double q3 = b[3][0] + c * b[3][1];
+	return q0 + r * (q1 + r * (q2 + r * (q3 + r * b[4][0])));
+}
+
+SSB_HD double polynomial_value6(const double b[7][7], double r, double c)
+{
+	const double q0 = b[0][0] + c * (b[0][1] + c * (b[0][2] + c * (b[0][3] + c * (b[0][4] + c * (b[0][5] + c * b[0][6])))));
+	const double q1 = b[1][0] + c * (b[1][1] + c * (b[1][2] + c * (b[1][3] + c * (b[1][4] + c * b[1][5]))));
 	const double q2 = b[2][0] + c * (b[2][1] + c * (b[2][2] + c * (b[2][3] + c * b[2][4])));
 	const double q3 = b[3][0] + c * (b[3][1] + c * (b[3][2] + c * b[3][3]));
 	const double q4 = b[4][0] + c * (b[4][1] + c * b[4][2]);
 	const double q5 = b[5][0] + c * b[5][1];
 	return q0 + r * (q1 + r * (q2 + r * (q3 + r * (q4 + r * (q5 + r * b[6][0])))));
+}
+
+SSB_HD double polynomial_value(const polynomial *p, double r, double c)
+{
+	return p->degree <= 2 ? polynomial_value2(p->b, r, c) : p->degree <= 4 ? polynomial_value4(p->b, r, c) : polynomial_value6(p->b, r, c);
 }
 
 /* A(v): the aperture, its edge one detector pixel soft; v in the *detector* frame. */
