@@ -1,0 +1,64 @@
+#include <stdlib.h>
+#include <string.h>
+#include "formats/container.h"
+
+#define WIDEN(from, to) do { \
+		const from *source = elements; \
+		to *target = out; \
+		for (uint64_t i = 0; i < count; i++) \
+			target[i] = source[i]; \
+	} while (0)
+
+static void widen(const void *elements, enum ssb_dtype stored, uint64_t count, void *out, enum ssb_dtype dtype)
+{
+	if (stored == dtype)
+		memcpy(out, elements, count * ssb_dtype_size(dtype));
+	else if (stored == SSB_U1 && dtype == SSB_U2)
+		WIDEN(uint8_t, uint16_t);
+	else if (stored == SSB_U1 && dtype == SSB_U4)
+		WIDEN(uint8_t, uint32_t);
+	else if (stored == SSB_U1)
+		WIDEN(uint8_t, uint64_t);
+	else if (stored == SSB_U2 && dtype == SSB_U4)
+		WIDEN(uint16_t, uint32_t);
+	else if (stored == SSB_U2)
+		WIDEN(uint16_t, uint64_t);
+	else
+		WIDEN(uint32_t, uint64_t);
+}
+
+bool ssb_read_array(ssb_reader *reader, size_t index, void *elements, ssb_error *err)
+{
+	const ssb_array *array = ssb_reader_array(reader, index);
+	const uint64_t chunks = ssb_array_chunks(array);
+	unsigned char *out = elements;
+	for (uint64_t i = 0; i < chunks; i++) {
+		const void *chunk;
+		enum ssb_dtype stored;
+		if (!ssb_reader_chunk(reader, index, i, &chunk, &stored, err))
+			return false;
+		const uint64_t count = ssb_chunk_elements(array, i);
+		widen(chunk, stored, count, out, array->dtype);
+		out += count * ssb_dtype_size(array->dtype);
+	}
+	return true;
+}
+
+void *ssb_load_array(ssb_reader *reader, const char *name, enum ssb_dtype dtype, unsigned rank, uint64_t *shape, ssb_error *err)
+{
+	size_t index;
+	if (!ssb_reader_find(reader, name, dtype, rank, &index, err))
+		return NULL;
+	const ssb_array *array = ssb_reader_array(reader, index);
+	const size_t size = ssb_array_elements(array) * ssb_dtype_size(array->dtype);
+	void *elements = malloc(size ? size : 1);
+	if (!elements)
+		ssb_fail(err, SSB_RUNTIME, "out of memory for %zu bytes of array '%s'", size, name);
+	else if (ssb_read_array(reader, index, elements, err)) {
+		for (unsigned i = 0; shape && i < array->rank; i++)
+			shape[i] = array->shape[i];
+		return elements;
+	}
+	free(elements);
+	return NULL;
+}
