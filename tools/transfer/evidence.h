@@ -5,6 +5,7 @@
 #include <complex.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "formats/container.h"
 #include "tools/transfer/optics.h"
 
 /* G(q,k) on the stored half plane: `row[i]` holds the B complex values of bin i, all BF pixels in row-major order. */
@@ -20,6 +21,13 @@ typedef struct evidence {
 	const float complex *const *row; /* Q pointers */
 } evidence;
 
+/* Evidence of an opened spectrum. Its rows point into the reader, which must stay open as long; release with evidence_free. */
+evidence *evidence_load(ssb_reader *spectrum, ssb_error *err);
+void evidence_free(evidence *e); /* what evidence_load made; NULL is allowed */
+
+/* sigma^2 = N I0, the Poisson power of one element of G (physics.md section 5). */
+double evidence_sigma2(const evidence *e);
+
 /* Scan frequency of a stored bin, 1/A. */
 void evidence_q(const evidence *e, size_t bin, double q[2]);
 
@@ -29,13 +37,16 @@ double evidence_multiplicity(const evidence *e, size_t bin);
 /* k of BF pixel b in the detector frame, 1/A. */
 void evidence_k(const evidence *e, size_t b, double k[2]);
 
+/* Excess power of a bin: sum_k (|G|^2 - G(0,k)), what is above the shot noise. */
+double evidence_excess(const evidence *e, size_t bin);
+
 /* The neighbour start of physics.md section 5: no trial, one pass over G. */
 typedef struct neighbour_estimate {
 	bool found;             /* false: too few scan frequencies hold a signal */
 	double C_A[3];          /* C10, C12a, C12b */
 	double rotation_rad;    /* of the branch with C10 > 0 */
-	bool transposed;        /* by the sign of det M; decided only where |C10| > |C12| */
-	bool transposition_decided;
+	bool transposed;        /* by the sign of det M */
+	bool transposition_decided; /* det M tells only where |C10| > |C12| */
 } neighbour_estimate;
 
 /* rotation_rad, transposed: NULL to estimate, else held. */

@@ -1,0 +1,147 @@
+#include "tools/transfer/evidence.h"
+
+#include <stdlib.h>
+#include "tools/common/meta.h"
+
+void evidence_q(const evidence *e, size_t bin, double q[2])
+{
+	for (int axis = 0; axis < 2; axis++)
+		q[axis] = dft_frequency(e->q_index[bin][axis], (long)e->scan[axis], e->step_A[axis]);
+}
+
+double evidence_multiplicity(const evidence *e, size_t bin)
+{
+	const size_t r = (size_t)e->q_index[bin][0], c = (size_t)e->q_index[bin][1];
+	if ((r == 0 && c == 0) || 2 * r == e->scan[0] || 2 * c == e->scan[1])
+		return 0;
+	return c == 0 ? 1 : 2;
+}
+
+void evidence_k(const evidence *e, size_t b, double k[2])
+{
+	const optics_geometry *g = &e->geometry;
+	for (int axis = 0; axis < 2; axis++)
+		k[axis] = (e->pixel[b][axis] - g->centre_px[axis]) * g->sampling_rad[axis] / g->wavelength_A;
+}
+
+double evidence_sigma2(const evidence *e)
+{
+	return (double)(e->scan[0] * e->scan[1]) * e->I0_counts;
+}
+
+double evidence_excess(const evidence *e, size_t bin)
+{
+	const float complex *G = e->row[bin];
+	double sum = 0;
+	for (size_t b = 0; b < e->pixels; b++) {
+		const double re = crealf(G[b]), im = cimagf(G[b]);
+		sum += re * re + im * im - e->counts[b];
+	}
+	return sum;
+}
+
+static bool load_scalars(evidence *e, const json_t *meta, ssb_error *err)
+{
+	optics_geometry *g = &e->geometry;
+	double semiangle_mrad, sampling_mrad[2];
+	if (!meta_positive(meta, "wavelength_A", &g->wavelength_A, err) || !meta_positive(meta, "semiangle_mrad", &semiangle_mrad, err) ||
+	    !meta_positive_pair(meta, "detector_sampling_mrad", sampling_mrad, err) || !meta_pair(meta, "bf_centre_px", g->centre_px, err) ||
+	    !meta_positive(meta, "I0_counts", &e->I0_counts, err) || !meta_sizes(meta, "scan_shape", e->scan, err) ||
+	    !meta_positive_pair(meta, "scan_step_A", e->step_A, err))
+		return false;
+	g->semiangle_rad = semiangle_mrad * 1e-3;
+	for (int axis = 0; axis < 2; axis++)
+		g->sampling_rad[axis] = sampling_mrad[axis] * 1e-3;
+	return true;
+}
+
+/* Indices must lie on the half plane (ascending, (0, 0) first) and pixels be ascending: what the sums rely on. */
+static bool check_indices(const evidence *e, ssb_error *err)
+{
+	const size_t columns = e->scan[1] / 2 + 1;
+	if (e->bins == 0 || e->q_index[0][0] != 0 || e->q_index[0][1] != 0)
+		return ssb_fail(err, SSB_BAD_INPUT, "array 'q_index' does not begin with q = 0");
+	for (size_t i = 0; i < e->bins; i++) {
+		const int32_t *q = e->q_index[i], *before = e->q_index[i ? i - 1 : 0];
+		if (q[0] < 0 || q[1] < 0 || (size_t)q[0] >= e->scan[0] || (size_t)q[1] >= columns ||
+		    (i && (q[0] < before[0] || (q[0] == before[0] && q[1] <= before[1]))))
+			return ssb_fail(err, SSB_BAD_INPUT, "array 'q_index': entry %zu (%d, %d) is out of place", i, (int)q[0], (int)q[1]);
+	}
+	for (size_t b = 1; b < e->pixels; b++)
+		if (e->pixel[b][0] < e->pixel[b - 1][0] || (e->pixel[b][0] == e->pixel[b - 1][0] && e->pixel[b][1] <= e->pixel[b - 1][1]))
+			return ssb_fail(err, SSB_BAD_INPUT, "array 'pixel_index': entry %zu is out of order", b);
+	return true;
+}
+
+/* Row pointers into the chunks of G, which hold whole q; every chunk is verified here, in parallel where the input is a file. */
+static bool load_rows(evidence *e, ssb_reader *spectrum, ssb_error *err)
+{
+	size_t index;
+	if (!ssb_reader_find(spectrum, "G", SSB_C8, 2, &index, err))
+		return false;
+	const ssb_array *a = ssb_reader_array(spectrum, index);
+	if (a->shape[0] != e->bins || a->shape[1] != e->pixels || a->chunk_elements % e->pixels != 0)
+		return ssb_fail(err, SSB_BAD_INPUT, "array 'G' does not fit 'q_index' and 'pixel_index'");
+	const float complex **row = malloc(e->bins * sizeof *row);
+	e->row = row;
+	if (!row)
+		return ssb_fail(err, SSB_RUNTIME, "out of memory");
+	const size_t per_chunk = a->chunk_elements / e->pixels;
+	for (uint64_t chunk = 0; chunk < ssb_array_chunks(a); chunk++) {
+		const void *elements;
+		enum ssb_dtype stored;
+		if (!ssb_reader_chunk(spectrum, index, chunk, &elements, &stored, err))
+			return false;
+		for (size_t i = chunk * per_chunk; i < e->bins && i < (chunk + 1) * per_chunk; i++)
+			row[i] = (const float complex *)elements + (i - chunk * per_chunk) * e->pixels;
+	}
+	return true;
+}
+
+static bool load_arrays(evidence *e, ssb_reader *spectrum, ssb_error *err)
+{
+	uint64_t pixels[2], bins[2], sums[1];
+	uint64_t *counts_sum = NULL;
+	double *counts = NULL;
+	bool ok = (e->pixel = ssb_load_array(spectrum, "pixel_index", SSB_I4, 2, pixels, err)) &&
+	          (counts_sum = ssb_load_array(spectrum, "counts_sum", SSB_U8, 1, sums, err)) &&
+	          (e->q_index = ssb_load_array(spectrum, "q_index", SSB_I4, 2, bins, err));
+	if (ok && (pixels[0] == 0 || pixels[1] != 2 || bins[1] != 2 || sums[0] != pixels[0]))
+		ok = ssb_fail(err, SSB_BAD_INPUT, "arrays 'pixel_index', 'counts_sum' and 'q_index' do not fit together");
+	if (ok) {
+		e->pixels = pixels[0];
+		e->bins = bins[0];
+		e->counts = counts = malloc(e->pixels * sizeof *counts);
+		ok = counts || ssb_fail(err, SSB_RUNTIME, "out of memory");
+	}
+	for (size_t b = 0; ok && b < e->pixels; b++)
+		counts[b] = (double)counts_sum[b];
+	free(counts_sum);
+	return ok && check_indices(e, err) && load_rows(e, spectrum, err);
+}
+
+evidence *evidence_load(ssb_reader *spectrum, ssb_error *err)
+{
+	evidence *e = calloc(1, sizeof *e);
+	if (!e) {
+		ssb_fail(err, SSB_RUNTIME, "out of memory");
+		return NULL;
+	}
+	if (!load_scalars(e, ssb_reader_meta(spectrum), err) || !load_arrays(e, spectrum, err)) {
+		ssb_fail_prefix(err, "cannot read '%s': ", ssb_reader_path(spectrum));
+		evidence_free(e);
+		return NULL;
+	}
+	return e;
+}
+
+void evidence_free(evidence *e)
+{
+	if (!e)
+		return;
+	free((void *)e->q_index);
+	free((void *)e->pixel);
+	free((void *)e->counts);
+	free((void *)e->row);
+	free(e);
+}

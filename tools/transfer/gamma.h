@@ -1,0 +1,60 @@
+/* The transfer function gamma(q,k) = P(k-q) P*(k) w_- - P*(k+q) P(k) w_+ (physics.md section 3), element by element.
+ *
+ * Each term is T = a w e^{i psi}: a = A(k) A(k-+q), psi_- = chi(k) - chi(k-q), psi_+ = chi(k+q) - chi(k), w = sin(x)/x with
+ * x = rate t / 2. Aberrations enter psi only, tilt and thickness w only, the rotation all three. Written once for host and CUDA. */
+#ifndef TRANSFER_GAMMA_H
+#define TRANSFER_GAMMA_H
+
+#include "tools/transfer/optics.h"
+#include "tools/transfer/sincos.h"
+
+/* sin(x)/x; by its series near 0. */
+SSB_HD double sinc_value(double x)
+{
+	double s, c;
+	const double x2 = x * x;
+	sine_cosine(x, &s, &c);
+	return x2 < 1e-4 ? 1 - x2 / 6 * (1 - x2 / 20 * (1 - x2 / 42)) : s / x;
+}
+
+/* sin(x)/x and its first two derivatives. */
+SSB_HD void sinc_path(double x, double w[3])
+{
+	double s, c;
+	const double x2 = x * x;
+	sine_cosine(x, &s, &c);
+	const double first = (c - s / x) / x;
+	w[0] = x2 < 1e-4 ? 1 - x2 / 6 * (1 - x2 / 20 * (1 - x2 / 42)) : s / x;
+	w[1] = x2 < 1e-4 ? -x / 3 * (1 - x2 / 10 * (1 - x2 / 28)) : first;
+	w[2] = x2 < 1e-4 ? -1.0 / 3 + x2 / 10 - x2 * x2 / 168 : -s / x - 2 * first / x;
+}
+
+/* The rate of physics.md section 3 for the term of `sign` (-1: k-q, +1: k+q): q, k in the scan frame, tilt_phase = 2 pi q.tau. */
+SSB_HD double thickness_rate(int sign, double wavelength, double q2, double kq, double tilt_phase)
+{
+	return sign * M_PI * wavelength * (q2 + sign * 2 * kq) - tilt_phase;
+}
+
+/* The aperture along a path v(t) in the detector frame with derivatives v1, v2: A, A', A'' in value[3]; the derivatives are those
+ * of the ramp and 0 off it (its kinks are ignored). */
+SSB_HD void aperture_path(const double v[2], const double v1[2], const double v2[2], double wavelength, double semiangle,
+                          const double sampling[2], double value[3])
+{
+	const double sr = sampling[0] * sampling[0], sc = sampling[1] * sampling[1];
+	const double a = v[0] * v[0] + v[1] * v[1], b = sr * v[0] * v[0] + sc * v[1] * v[1];
+	const bool centre = !(a > 0);
+	const double a_ = centre ? 1 : a, b_ = centre ? 1 : b;
+	const double a1 = 2 * (v[0] * v1[0] + v[1] * v1[1]), b1 = 2 * (sr * v[0] * v1[0] + sc * v[1] * v1[1]);
+	const double a2 = 2 * (v1[0] * v1[0] + v1[1] * v1[1] + v[0] * v2[0] + v[1] * v2[1]);
+	const double b2 = 2 * (sr * (v1[0] * v1[0] + v[0] * v2[0]) + sc * (v1[1] * v1[1] + v[1] * v2[1]));
+	const double ra = sqrt(a_), ib = 1 / sqrt(b_);
+	const double f = (semiangle * ra - wavelength * a_) * ib; /* the ramp less 1/2, as a function of a = |v|^2 and b = (d |v|)^2 */
+	const double fa = (semiangle / (2 * ra) - wavelength) * ib, fb = -f / (2 * b_);
+	const double faa = -semiangle / (4 * ra * a_) * ib, fab = -fa / (2 * b_), fbb = 3 * f / (4 * b_ * b_);
+	const bool ramp = !centre && fabs(f) < 0.5;
+	value[0] = centre ? 1 : f < -0.5 ? 0 : f > 0.5 ? 1 : f + 0.5;
+	value[1] = ramp ? fa * a1 + fb * b1 : 0;
+	value[2] = ramp ? fa * a2 + fb * b2 + faa * a1 * a1 + 2 * fab * a1 * b1 + fbb * b1 * b1 : 0;
+}
+
+#endif

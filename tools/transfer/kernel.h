@@ -1,0 +1,55 @@
+/* Loops over the BF pixels of one q, as vector code for the machine at hand: what the sums of the CPU backend share.
+ * Every array is one double per pixel that takes part (inside at least one double overlap), in the order of the pixels. */
+#ifndef TRANSFER_KERNEL_H
+#define TRANSFER_KERNEL_H
+
+#include "tools/transfer/evidence.h"
+
+/* Compiled for several instruction sets, the best one chosen at start-up. */
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(SSB_NO_CLONES)
+#define KERNEL __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define KERNEL
+#endif
+
+/* The BF pixels under one parameter set: frames, aperture and chi of k, made once per set. */
+typedef struct pixel_table {
+	size_t pixels;
+	double wavelength, semiangle, sampling[2];
+	double reach;          /* |v| beyond which A(v) = 0, 1/A */
+	double cosine, sine;   /* of the rotation */
+	bool transposed;
+	double tilt[2], thickness;
+	polynomial chi;
+	double *detector[2];   /* k in the detector frame */
+	double *scan[2];       /* k in the scan frame */
+	double *aperture, *chi_k;
+} pixel_table;
+
+/* False when memory runs out. */
+bool pixel_table_make(pixel_table *table, const evidence *e, const optics_parameters *p);
+void pixel_table_free(pixel_table *table);
+
+/* The pixels of one q. `term[0]` is T_-, `term[1]` T_+. */
+typedef struct overlap {
+	size_t count;
+	uint32_t *index;           /* into the BF pixels */
+	double *detector[2], *scan[2], *aperture, *chi_k;
+	double *G_re, *G_im;
+	struct { double *amplitude, *phase; } term[2];
+	void *memory;
+} overlap;
+
+bool overlap_make(overlap *o, size_t pixels);
+void overlap_free(overlap *o);
+
+/* Select the pixels inside a double overlap of q (scan frame), with their G (conjugated if asked). */
+void overlap_select(overlap *o, const pixel_table *t, const double q[2], const float complex *G, bool conjugate);
+
+/* Fill both terms' amplitude a w and phase psi. */
+void overlap_terms(overlap *o, const pixel_table *t, const double q[2]);
+
+/* out[i] = p(r[i] + dr, c[i] + dc) */
+void polynomial_values(const polynomial *p, const double *r, const double *c, double dr, double dc, size_t count, double *out);
+
+#endif
