@@ -1,0 +1,104 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/ssb-save/writers.h"
+
+static bool add(zip_file *zip, const char *name, const char *descr, const size_t *shape, unsigned rank, const void *data, size_t size,
+                ssb_error *err)
+{
+	char file_name[200];
+	bytes file = {0};
+	snprintf(file_name, sizeof file_name, "%s.npy", name);
+	const bool ok = npy_append(&file, descr, shape, rank, data, size, err) && zip_add(zip, file_name, &file, err);
+	bytes_free(&file);
+	return ok;
+}
+
+static bool add_image(zip_file *zip, const save_content *content, const picture_options *options, ssb_error *err)
+{
+	char name[40];
+	bytes file = {0};
+	snprintf(name, sizeof name, "%s.npy", content_name(content));
+	const bool ok = write_npy(content, options, &file, err) && zip_add(zip, name, &file, err);
+	bytes_free(&file);
+	return ok;
+}
+
+static bool add_numbers(zip_file *zip, const char *key, const json_t *list, ssb_error *err)
+{
+	double values[16];
+	const size_t count = json_array_size(list);
+	if (count == 0 || count > 16)
+		return true;
+	for (size_t i = 0; i < count; i++) {
+		if (!json_is_number(json_array_get(list, i)))
+			return true;
+		values[i] = json_number_value(json_array_get(list, i));
+	}
+	return add(zip, key, "<f8", &count, 1, values, count * sizeof *values, err);
+}
+
+static bool add_meta(zip_file *zip, const json_t *meta, ssb_error *err)
+{
+	const char *key;
+	json_t *value;
+	json_object_foreach((json_t *)meta, key, value) {
+		const double number = json_number_value(value);
+		const uint8_t truth = json_is_true(value);
+		bool ok = true;
+		if (json_is_number(value))
+			ok = add(zip, key, "<f8", NULL, 0, &number, sizeof number, err);
+		else if (json_is_boolean(value))
+			ok = add(zip, key, "|b1", NULL, 0, &truth, 1, err);
+		else if (json_is_array(value))
+			ok = add_numbers(zip, key, value, err);
+		if (!ok)
+			return false;
+	}
+	return true;
+}
+
+static bool add_parameters(zip_file *zip, const json_t *parameters, ssb_error *err)
+{
+	for (size_t i = 0; i < json_array_size(parameters); i++) {
+		const json_t *parameter = json_array_get(parameters, i);
+		const char *name = json_string_value(json_object_get(parameter, "name")), *unit = json_string_value(json_object_get(parameter, "unit"));
+		const double value = json_number_value(json_object_get(parameter, "value"));
+		char key[100];
+		if (!name || !json_is_number(json_object_get(parameter, "value")))
+			continue;
+		snprintf(key, sizeof key, "%s%s%s", name, unit ? "_" : "", unit ? unit : "");
+		if (!add(zip, key, "<f8", NULL, 0, &value, sizeof value, err))
+			return false;
+	}
+	return true;
+}
+
+/* A numpy string of no dimension: ASCII JSON, four bytes a character. */
+static bool add_record(zip_file *zip, const save_content *content, ssb_error *err)
+{
+	char *text = json_dumps(content->record, JSON_ENSURE_ASCII | JSON_COMPACT), descr[32];
+	const size_t length = text ? strlen(text) : 0;
+	uint32_t *wide = calloc(length + 1, sizeof *wide);
+	bool ok = (text && wide) || ssb_fail(err, SSB_RUNTIME, "out of memory");
+	for (size_t i = 0; ok && i < length; i++)
+		wide[i] = (unsigned char)text[i];
+	snprintf(descr, sizeof descr, "<U%zu", length);
+	ok = ok && add(zip, "record", descr, NULL, 0, wide, length * sizeof *wide, err);
+	free(wide);
+	free(text);
+	return ok;
+}
+
+bool write_npz(const save_content *content, const picture_options *options, bytes *out, ssb_error *err)
+{
+	zip_file *zip = zip_open(out, false, err);
+	if (!zip)
+		return false;
+	if (add_image(zip, content, options, err) && add_meta(zip, content->meta, err) &&
+	    add_parameters(zip, json_object_get(content->meta, "parameters"), err) && add_record(zip, content, err))
+		return zip_close(zip, err);
+	zip_discard(zip);
+	return false;
+}
