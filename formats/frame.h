@@ -64,6 +64,14 @@ static inline size_t frame_padding(uint64_t size)
 /* Whether a chunk of an array of `dtype` may be stored as `stored`: the same, or both unsigned and no wider. */
 bool dtype_holds(enum ssb_dtype dtype, enum ssb_dtype stored);
 
+/* No zstd frame expands further: a block yields at most 128 KiB and takes at least 4 bytes. */
+static const uint64_t zstd_largest_ratio = 32768;
+
+/* ---- reading (reader.c) ---- */
+
+/* Whether `size` bytes more are within the reader's memory limit; the error names the remedy. */
+bool reader_can_hold(const ssb_reader *reader, size_t size, ssb_error *err);
+
 /* ---- the JSON header (header.c) ---- */
 
 struct header {

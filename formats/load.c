@@ -1,6 +1,6 @@
 #include <stdlib.h>
 #include <string.h>
-#include "formats/container.h"
+#include "formats/frame.h"
 
 #define WIDEN(from, to) do { \
 		const from *source = elements; \
@@ -44,6 +44,14 @@ bool ssb_read_array(ssb_reader *reader, size_t index, void *elements, ssb_error 
 	return true;
 }
 
+/* Before memory is taken for all of an array, its first chunk must be there (on a pipe the header alone proves nothing). */
+static bool is_proven(ssb_reader *reader, size_t index, size_t size, ssb_error *err)
+{
+	const void *elements;
+	enum ssb_dtype stored;
+	return size == 0 || (ssb_reader_chunk(reader, index, 0, &elements, &stored, err) && reader_can_hold(reader, size, err));
+}
+
 void *ssb_load_array(ssb_reader *reader, const char *name, enum ssb_dtype dtype, unsigned rank, uint64_t *shape, ssb_error *err)
 {
 	size_t index;
@@ -51,6 +59,8 @@ void *ssb_load_array(ssb_reader *reader, const char *name, enum ssb_dtype dtype,
 		return NULL;
 	const ssb_array *array = ssb_reader_array(reader, index);
 	const size_t size = ssb_array_elements(array) * ssb_dtype_size(array->dtype);
+	if (!is_proven(reader, index, size, err))
+		return NULL;
 	void *elements = malloc(size ? size : 1);
 	if (!elements)
 		ssb_fail(err, SSB_RUNTIME, "out of memory for %zu bytes of array '%s'", size, name);

@@ -54,7 +54,7 @@ static bool read_bytes(ssb_reader *reader, void *buffer, size_t size, size_t *go
 	for (*got = 0; *got < size;) {
 		const ssize_t count = read(reader->fd, next + *got, size - *got);
 		if (count < 0 && errno != EINTR)
-			return ssb_fail_errno(err, "after byte %llu", (wide)reader->position);
+			return ssb_fail_errno(err, "cannot be read after byte %llu", (wide)reader->position);
 		if (count == 0)
 			break;
 		if (count > 0) {
@@ -79,7 +79,7 @@ static const void *take(ssb_reader *reader, void *buffer, size_t size, ssb_error
 		reader->position += size;
 		return bytes;
 	}
-	ssb_fail(err, SSB_BAD_INPUT, "truncated at byte %llu", (wide)(reader->map ? reader->size : reader->position));
+	ssb_fail(err, SSB_BAD_INPUT, "is truncated at byte %llu", (wide)(reader->map ? reader->size : reader->position));
 	return NULL;
 }
 
@@ -92,19 +92,26 @@ static bool is_zero(const unsigned char *bytes, size_t size)
 	return size == 0;
 }
 
-/* Memory of the reader's lifetime, within the limit. */
+bool reader_can_hold(const ssb_reader *reader, size_t size, ssb_error *err)
+{
+	const size_t allocated = reader->allocated;
+	if (allocated <= reader->memory_limit && size <= reader->memory_limit - allocated)
+		return true;
+	return ssb_fail(err, SSB_RUNTIME, "needs %zu bytes, which with the %zu in use pass the memory limit of %zu (raise --memory%s)", size, allocated,
+	                reader->memory_limit, reader->map ? "" : ", or read from a file, which is mapped, not from a pipe");
+}
+
+/* Memory of the reader's lifetime, within the limit (threads that ask at the same moment may pass it by what they ask for). */
 static void *reserve(ssb_reader *reader, size_t size, ssb_error *err)
 {
+	if (!reader_can_hold(reader, size, err))
+		return NULL;
 	const size_t rounded = size + frame_padding(size);
-	const size_t before = atomic_fetch_add(&reader->allocated, rounded);
-	void *memory = NULL;
-	if (rounded > reader->memory_limit || before > reader->memory_limit - rounded)
-		ssb_fail(err, SSB_RUNTIME, "%zu bytes more would pass the memory limit of %zu bytes (raise --memory%s)", size,
-		         reader->memory_limit, reader->map ? "" : ", or read from a file, which is mapped, not from a pipe");
-	else if (!(memory = aligned_alloc(FRAME_SIZE, rounded ? rounded : FRAME_SIZE)))
-		ssb_fail(err, SSB_RUNTIME, "out of memory for %zu bytes", size);
-	if (!memory)
-		atomic_fetch_sub(&reader->allocated, rounded);
+	void *memory = aligned_alloc(FRAME_SIZE, rounded);
+	if (memory)
+		atomic_fetch_add(&reader->allocated, rounded);
+	else
+		ssb_fail(err, SSB_RUNTIME, "needs %zu bytes: out of memory", size);
 	return memory;
 }
 
@@ -149,7 +156,7 @@ static bool check_magic(const struct frame_file *frame, size_t size, ssb_error *
 		return ssb_fail(err, SSB_BAD_INPUT, "its line ends were converted: it was copied as text");
 	if (memcmp(frame->magic, FRAME_MAGIC, size < magic ? size : magic) != 0)
 		return ssb_fail(err, SSB_BAD_INPUT, "it is no file of ssb-tools");
-	return size == FRAME_SIZE || ssb_fail(err, SSB_BAD_INPUT, "truncated at byte %zu, in the file header", size);
+	return size == FRAME_SIZE || ssb_fail(err, SSB_BAD_INPUT, "it is truncated at byte %zu, in the file header", size);
 }
 
 static bool check_file_frame(const ssb_reader *reader, const struct frame_file *frame, ssb_error *err)
@@ -168,7 +175,7 @@ static bool check_file_frame(const ssb_reader *reader, const struct frame_file *
 		return ssb_fail(err, SSB_BAD_INPUT, "the file header announces %llu bytes of JSON, more than %llu", (wide)frame->json_size,
 		                (wide)json_size_limit);
 	return !reader->map || frame->json_size <= reader->size - FRAME_SIZE ||
-	       ssb_fail(err, SSB_BAD_INPUT, "truncated at byte %llu, in the JSON header of %llu bytes", (wide)reader->size,
+	       ssb_fail(err, SSB_BAD_INPUT, "it is truncated at byte %llu, in the JSON header of %llu bytes", (wide)reader->size,
 	                (wide)frame->json_size);
 }
 
@@ -187,7 +194,7 @@ static bool read_json(ssb_reader *reader, const struct frame_file *frame, ssb_er
 	if (!reader->map && !(buffer = reserve(reader, size, err)))
 		return false;
 	const char *text = take(reader, buffer, size, err);
-	const bool ok = text ? parse_json(reader, frame, text, err) : ssb_fail_prefix(err, "the JSON header: ");
+	const bool ok = text ? parse_json(reader, frame, text, err) : ssb_fail_prefix(err, "the JSON header ");
 	give_back(reader, buffer, size);
 	return ok;
 }
@@ -225,7 +232,7 @@ static size_t array_of(const ssb_reader *reader, uint64_t index)
 static bool fail_chunk(const ssb_reader *reader, uint64_t index, ssb_error *err)
 {
 	const size_t array = array_of(reader, index);
-	return ssb_fail_prefix(err, "chunk %llu of '%s': ", (wide)(index - reader->header.first_chunk[array]),
+	return ssb_fail_prefix(err, "chunk %llu of '%s' ", (wide)(index - reader->header.first_chunk[array]),
 	                       reader->header.array[array].name);
 }
 
@@ -240,23 +247,32 @@ static size_t chunk_raw_size(const ssb_reader *reader, uint64_t index)
 	return chunk_elements(reader, index) * ssb_dtype_size(reader->chunk[index].stored);
 }
 
+static bool sizes_agree(const struct frame_chunk *frame, uint64_t elements)
+{
+	const uint64_t raw = frame->raw_size, stored = frame->stored_size;
+	if (raw != elements * ssb_dtype_size(frame->stored) || stored == 0)
+		return false;
+	return frame->codec == SSB_RAW ? stored == raw : stored < raw && raw / zstd_largest_ratio <= stored;
+}
+
 /* What the record says must be what the header makes inevitable. */
 static bool check_chunk_frame(const ssb_reader *reader, uint64_t index, const struct frame_chunk *frame, ssb_error *err)
 {
 	const size_t array = array_of(reader, index);
 	const ssb_array *expected = &reader->header.array[array];
+	if (memcmp(frame->mark, END_MARK, sizeof frame->mark) == 0)
+		return ssb_fail(err, SSB_BAD_INPUT, "is missing: the end record has its place");
 	if (memcmp(frame->mark, CHUNK_MARK, sizeof frame->mark) != 0 || frame->check != frame_check(frame))
-		return ssb_fail(err, SSB_BAD_INPUT, "its header is damaged (bytes %llu to %llu)", (wide)reader->position - FRAME_SIZE,
+		return ssb_fail(err, SSB_BAD_INPUT, "has a damaged header (bytes %llu to %llu)", (wide)reader->position - FRAME_SIZE,
 		                (wide)reader->position - 1);
 	if (frame->refuse != 0)
 		return ssb_fail(err, SSB_BAD_INPUT, "uses features (bits 0x%x) that this program does not know", frame->refuse);
 	if (frame->array != array || frame->chunk != index - reader->header.first_chunk[array])
-		return ssb_fail(err, SSB_BAD_INPUT, "in its place is chunk %llu of array %u", (wide)frame->chunk, frame->array);
+		return ssb_fail(err, SSB_BAD_INPUT, "has chunk %llu of array %u in its place", (wide)frame->chunk, frame->array);
 	if (!dtype_holds(expected->dtype, frame->stored) || (frame->codec != SSB_RAW && frame->codec != expected->codec))
-		return ssb_fail(err, SSB_BAD_INPUT, "its dtype %u or codec %u cannot be in this array", frame->stored, frame->codec);
-	if (frame->raw_size != ssb_chunk_elements(expected, frame->chunk) * ssb_dtype_size(frame->stored) || frame->stored_size == 0 ||
-	    (frame->codec == SSB_RAW ? frame->stored_size != frame->raw_size : frame->stored_size >= frame->raw_size))
-		return ssb_fail(err, SSB_BAD_INPUT, "its sizes of %llu bytes, %llu stored, cannot be", (wide)frame->raw_size,
+		return ssb_fail(err, SSB_BAD_INPUT, "has dtype %u and codec %u, which cannot be in this array", frame->stored, frame->codec);
+	if (!sizes_agree(frame, ssb_chunk_elements(expected, frame->chunk)))
+		return ssb_fail(err, SSB_BAD_INPUT, "has impossible sizes of %llu bytes, %llu stored", (wide)frame->raw_size,
 		                (wide)frame->stored_size);
 	return true;
 }
@@ -297,7 +313,7 @@ static bool check_hash(const struct chunk *chunk, uint64_t hash, bool padded, ss
 	if (hash != chunk->hash)
 		return ssb_fail(err, SSB_BAD_INPUT, "fails its checksum (bytes %llu to %llu)", (wide)chunk->offset,
 		                (wide)(chunk->offset + chunk->stored_size - 1));
-	return padded || ssb_fail(err, SSB_BAD_INPUT, "its padding is not zero (after byte %llu)",
+	return padded || ssb_fail(err, SSB_BAD_INPUT, "has padding that is not zero (after byte %llu)",
 	                          (wide)(chunk->offset + chunk->stored_size - 1));
 }
 
@@ -382,7 +398,7 @@ static bool skip_mapped(ssb_reader *reader, uint64_t index, ssb_error *err)
 {
 	const uint64_t stored = reader->chunk[index].stored_size, left = reader->size - reader->position;
 	if (stored > left || frame_padding(stored) > left - stored)
-		return ssb_fail(err, SSB_BAD_INPUT, "truncated at byte %llu", (wide)reader->size);
+		return ssb_fail(err, SSB_BAD_INPUT, "is truncated at byte %llu", (wide)reader->size);
 	reader->position += stored + frame_padding(stored);
 	return true;
 }
@@ -402,13 +418,13 @@ static bool read_chunk(ssb_reader *reader, bool keep, ssb_error *err)
 static bool check_end_frame(const ssb_reader *reader, const struct frame_end *frame, uint64_t digest, ssb_error *err)
 {
 	if (memcmp(frame->mark, END_MARK, sizeof frame->mark) != 0 || frame->check != frame_check(frame))
-		return ssb_fail(err, SSB_BAD_INPUT, "it is damaged (bytes %llu to %llu)", (wide)reader->position - FRAME_SIZE,
+		return ssb_fail(err, SSB_BAD_INPUT, "is damaged (bytes %llu to %llu)", (wide)reader->position - FRAME_SIZE,
 		                (wide)reader->position - 1);
 	if (frame->refuse != 0)
-		return ssb_fail(err, SSB_BAD_INPUT, "it uses features (bits 0x%x) that this program does not know", frame->refuse);
+		return ssb_fail(err, SSB_BAD_INPUT, "uses features (bits 0x%x) that this program does not know", frame->refuse);
 	if (frame->arrays != reader->header.arrays || frame->chunks != reader->chunks || frame->raw_size != reader->raw_size ||
 	    frame->stored_size != reader->stored_size || frame->digest != digest || frame->zero != 0)
-		return ssb_fail(err, SSB_BAD_INPUT, "it contradicts the chunks before it");
+		return ssb_fail(err, SSB_BAD_INPUT, "contradicts the chunks before it");
 	return true;
 }
 
@@ -421,7 +437,7 @@ static bool check_nothing_follows(ssb_reader *reader, bool announced, ssb_error 
 		if (!reader->map && !read_bytes(reader, rest, sizeof rest, &got, err))
 			return false;
 		if (got > 0 && !announced)
-			return ssb_fail(err, SSB_BAD_INPUT, "bytes follow it");
+			return ssb_fail(err, SSB_BAD_INPUT, "is followed by bytes that it does not announce");
 	} while (!reader->map && got > 0);
 	return true;
 }
@@ -431,12 +447,12 @@ static bool read_end(ssb_reader *reader, ssb_error *err)
 	struct frame_end frame;
 	const void *bytes = take(reader, &frame, sizeof frame, err);
 	if (!bytes)
-		return ssb_fail_prefix(err, "the end record: ");
+		return ssb_fail_prefix(err, "the end record ");
 	memcpy(&frame, bytes, sizeof frame);
 	reader->digest = XXH3_64bits_digest(reader->identity);
 	reader->finished = check_end_frame(reader, &frame, reader->digest, err) &&
 	                   check_nothing_follows(reader, frame.ignorable & end_index_follows, err);
-	return reader->finished || ssb_fail_prefix(err, "the end record: ");
+	return reader->finished || ssb_fail_prefix(err, "the end record ");
 }
 
 static bool read_rest(ssb_reader *reader, ssb_error *err)
@@ -555,7 +571,7 @@ bool ssb_reader_chunk(ssb_reader *reader, size_t array, uint64_t chunk, const vo
 			return fail_reading(reader, err);
 	*elements = reader->chunk[index].elements;
 	if (!*elements) {
-		const bool ok = reader->map ? load_mapped(reader, index, err) : ssb_fail(err, SSB_RUNTIME, "the pipe has passed it");
+		const bool ok = reader->map ? load_mapped(reader, index, err) : ssb_fail(err, SSB_RUNTIME, "is behind on the pipe");
 		if (!ok)
 			return fail_chunk(reader, index, err) || fail_reading(reader, err);
 		*elements = reader->chunk[index].elements;
