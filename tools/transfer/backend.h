@@ -52,8 +52,8 @@ typedef struct backend {
 	bool (*derivatives)(const evidence *e, const optics_parameters *p, const int *parameter, size_t n,
 	                    const frequency *f, size_t count, const double *weight, const sums *known, likelihood *out);
 
-	/* Score of every candidate by one look-up per bin (physics.md section 5, search 2), with the rotation and transposition of p;
-	 * score[count] is overwritten. */
+	/* Score of every candidate by one look-up per bin (physics.md section 5, search 2), with the rotation, the transposition and the
+	 * higher orders of p (C10, C12 of p do not count, tilt and thickness are not modelled); score[count] is overwritten. */
 	bool (*search)(const evidence *e, const optics_parameters *p, const size_t *bin, const double *m, size_t bins,
 	               const candidate *c, size_t count, double *score);
 

@@ -49,7 +49,8 @@ typedef struct neighbour_estimate {
 	bool transposition_decided; /* det M tells only where |C10| > |C12| */
 } neighbour_estimate;
 
-/* rotation_rad, transposed: NULL to estimate, else held. */
-neighbour_estimate neighbour_start(const evidence *e, const double *rotation_rad, const bool *transposed);
+/* range_A: the largest |C10| + C12 to allow for: neighbours wrap beyond |q| = 1/(2 s range). Where a scan has too few such q, the range
+ * is halved until it has. rotation_rad, transposed: NULL to estimate, else held. */
+neighbour_estimate neighbour_start(const evidence *e, double range_A, const double *rotation_rad, const bool *transposed);
 
 #endif

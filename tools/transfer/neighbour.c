@@ -6,7 +6,7 @@
 #include <string.h>
 
 enum { MOST_DISTANCES = 16, MOST_STEPS = 40 };
-static const double RANGE_A = 750; /* |C10| + C12 at most: beyond |q| = 1/(2 s RANGE) neighbours wrap */
+static const double LEAST_RANGE_A = 20;
 
 /* Pairs of BF pixels `distance` apart along `axis`. */
 typedef struct pair_list {
@@ -83,9 +83,8 @@ static double complex correlate(const float complex *G, const pair_list *list)
 	return CMPLX(re, im);
 }
 
-static bool correlate_all(correlations *c, const evidence *e, const pair_list *list, size_t lists)
+static bool correlate_all(correlations *c, const evidence *e, double q_most, const pair_list *list, size_t lists)
 {
-	const double widest = fmax(e->geometry.sampling_rad[0], e->geometry.sampling_rad[1]), q_most = 1 / (2 * widest * RANGE_A);
 	size_t *bin = malloc(e->bins * sizeof *bin);
 	*c = (correlations){.lists = lists, .q = malloc(e->bins * sizeof *c->q), .D = malloc(lists * e->bins * sizeof *c->D)};
 	const bool ok = bin && c->q && c->D;
@@ -170,7 +169,7 @@ static bool climb(const double complex *D, const double (*q)[2], size_t n, doubl
 }
 
 /* M in the detector frame, A^2: each row from its nearest pairs outwards. */
-static bool neighbour_matrix(const evidence *e, double M[2][2])
+static bool neighbour_matrix(const evidence *e, double q_most, double M[2][2])
 {
 	pair_list list[2 * MOST_DISTANCES];
 	size_t lists = 0;
@@ -180,7 +179,7 @@ static bool neighbour_matrix(const evidence *e, double M[2][2])
 		for (int d = 1; ok && d <= fmax(1, radius / 2) && lists < 2 * MOST_DISTANCES; d *= 2)
 			ok = find_pairs(&list[lists++], e, axis, d);
 	correlations c = {0};
-	ok = ok && correlate_all(&c, e, list, lists);
+	ok = ok && correlate_all(&c, e, q_most, list, lists);
 	memset(M, 0, 2 * sizeof M[0]);
 	for (size_t i = 0; ok && i < lists; i++) {
 		const double scale = 2 * M_PI * list[i].distance * e->geometry.sampling_rad[list[i].axis] / e->geometry.wavelength_A;
@@ -193,12 +192,14 @@ static bool neighbour_matrix(const evidence *e, double M[2][2])
 	return ok;
 }
 
-neighbour_estimate neighbour_start(const evidence *e, const double *rotation_rad, const bool *transposed)
+neighbour_estimate neighbour_start(const evidence *e, double range_A, const double *rotation_rad, const bool *transposed)
 {
 	neighbour_estimate n = {0};
 	double M[2][2];
-	if (!neighbour_matrix(e, M))
-		return n;
+	const double widest = fmax(e->geometry.sampling_rad[0], e->geometry.sampling_rad[1]);
+	while (!neighbour_matrix(e, 1 / (2 * widest * range_A), M))
+		if ((range_A /= 2) < LEAST_RANGE_A)
+			return n;
 	n.found = true;
 	n.transposed = transposed ? *transposed : M[0][0] * M[1][1] - M[0][1] * M[1][0] < 0;
 	const double *a = M[n.transposed ? 1 : 0], *b = M[n.transposed ? 0 : 1];

@@ -21,7 +21,8 @@ typedef struct frame {
 typedef struct lookup {
 	double index[3][2];  /* steps of u on the padded grid per A of C10, C12a, C12b */
 	double chi[3];       /* chi(q) in rad per A of each */
-	double W0, W1;       /* W = W0 - W1 cos 2 chi(q) */
+	double W0;
+	double complex W1;   /* W = W0 - Re[W1 e^{-2i chi(q)}] */
 	double m;
 	float complex *X[2];
 } lookup;
@@ -72,6 +73,11 @@ static void set_scales(lookup *l, const pixel_table *t, const frame *f, const do
 	l->chi[2] = M_PI * lambda * 2 * q[0] * q[1];
 }
 
+static double complex phase_factor(double phase)
+{
+	return CMPLX(cos(phase), sin(phase));
+}
+
 static void prepare(lookup *l, const evidence *e, const pixel_table *t, const frame *f, size_t bin, double m)
 {
 	double q[2], qd[2];
@@ -86,11 +92,18 @@ static void prepare(lookup *l, const evidence *e, const pixel_table *t, const fr
 		const double kr = t->detector[0][b], kc = t->detector[1][b], A = t->aperture[b];
 		const double minus = A * aperture_value(kr - qd[0], kc - qd[1], t->wavelength, t->semiangle, t->sampling);
 		const double plus = A * aperture_value(kr + qd[0], kc + qd[1], t->wavelength, t->semiangle, t->sampling);
+		if (minus == 0 && plus == 0)
+			continue;
+		const double h = t->chi_k[b];
+		const double complex Gm = e->row[bin][b] * phase_factor(polynomial_value(&t->chi, t->scan[0][b] - q[0], t->scan[1][b] - q[1]) - h);
+		const double complex Gp = e->row[bin][b] * phase_factor(h - polynomial_value(&t->chi, t->scan[0][b] + q[0], t->scan[1][b] + q[1]));
 		const size_t at = (size_t)(e->pixel[b][0] - f->origin[0]) * f->size[1] + (size_t)(e->pixel[b][1] - f->origin[1]);
-		l->X[0][at] = e->row[bin][b] * (float)minus;
-		l->X[1][at] = e->row[bin][b] * (float)plus;
+		l->X[0][at] = (float complex)(minus * Gm);
+		l->X[1][at] = (float complex)(plus * Gp);
 		l->W0 += minus * minus + plus * plus;
-		l->W1 += 2 * minus * plus;
+		if (minus * plus > 0)
+			l->W1 += 2 * minus * plus * phase_factor(2 * h - polynomial_value(&t->chi, t->scan[0][b] - q[0], t->scan[1][b] - q[1])
+			                                         - polynomial_value(&t->chi, t->scan[0][b] + q[0], t->scan[1][b] + q[1]));
 	}
 	for (int i = 0; i < 2; i++)
 		fftwf_execute_dft(f->plan, l->X[i], l->X[i]);
@@ -107,9 +120,9 @@ static double look_up(const lookup *l, const frame *f, const double C[3], double
 	const size_t r = wrap(l->index[0][0] * C[0] + l->index[1][0] * C[1] + l->index[2][0] * C[2], f->size[0]);
 	const size_t c = wrap(l->index[0][1] * C[0] + l->index[1][1] * C[1] + l->index[2][1] * C[2], f->size[1]);
 	const double chi = l->chi[0] * C[0] + l->chi[1] * C[1] + l->chi[2] * C[2];
-	const double complex e = CMPLX(cos(chi), sin(chi));
+	const double complex e = phase_factor(chi);
 	const double complex S = e * l->X[0][r * f->size[1] + c] - conj(e) * l->X[1][r * f->size[1] + c];
-	const double W = l->W0 - l->W1 * (2 * creal(e) * creal(e) - 1);
+	const double W = l->W0 - creal(l->W1 * conj(e * e));
 	return l->m * (creal(S) * creal(S) + cimag(S) * cimag(S)) / (W > floor ? W : floor);
 }
 
@@ -135,10 +148,13 @@ bool cpu_search(const evidence *e, const optics_parameters *p, const size_t *bin
 {
 	frame f = frame_of(e);
 	const size_t size = f.size[0] * f.size[1];
+	optics_parameters higher = *p;
+	for (int i = C10; i <= C12b; i++)
+		higher.C_A[i] = 0;
 	pixel_table table = {0};
 	lookup batch[BATCH];
 	float complex *memory = fftwf_malloc(2 * BATCH * size * sizeof *memory);
-	bool ok = memory && pixel_table_make(&table, e, p);
+	bool ok = memory && pixel_table_make(&table, e, &higher);
 	if (ok) {
 		for (size_t i = 0; i < BATCH; i++)
 			for (size_t j = 0; j < 2; j++)

@@ -1,0 +1,91 @@
+#include "tools/transfer/reconstruct.h"
+
+#include <fftw3.h>
+#include <stdlib.h>
+#include <string.h>
+#include "tools/transfer/plane.h"
+
+size_t reconstruct_auto_factor(const evidence *e)
+{
+	const double step = fmax(e->step_A[0], e->step_A[1]);
+	const double factor = ceil(4 * e->geometry.semiangle_rad * step / e->geometry.wavelength_A - 1e-12);
+	return factor > 1 ? (size_t)factor : 1;
+}
+
+/* Phi of one frequency. Both estimators divide by i I0. */
+static double complex phi(const sums *s, enum estimator estimator, double pixels, double floor)
+{
+	if (estimator == ESTIMATOR_SSB)
+		return -I * s->U / pixels;
+	return s->W + floor > 0 ? -I * s->S / (s->W + floor) : 0;
+}
+
+static void fill_spectrum(const plane *p, const sums *s, enum estimator estimator, const evidence *e, double epsilon, double complex *half)
+{
+	double most = 0;
+	for (size_t i = 0; i < p->frequencies; i++)
+		most = fmax(most, s[i].W);
+	memset(half, 0, p->rows * (p->columns / 2 + 1) * sizeof *half);
+	const double scale = 1 / (e->I0_counts * (double)(e->scan[0] * e->scan[1])); /* 1/N: the inverse transform's, native positions */
+	for (size_t i = 0; i < p->points; i++) {
+		const plane_point *point = &p->point[i];
+		for (size_t j = point->first; j < point->first + point->count; j++)
+			half[point->at] += scale / (double)point->count * phi(&s[j], estimator, (double)e->pixels, epsilon * most);
+	}
+}
+
+static bool inverse_transform(const plane *p, double complex *half, double *image)
+{
+	fftw_plan plan = fftw_plan_dft_c2r_2d((int)p->rows, (int)p->columns, half, image, FFTW_ESTIMATE);
+	if (!plan)
+		return false;
+	fftw_execute(plan);
+	fftw_destroy_plan(plan);
+	return true;
+}
+
+bool reconstruct(const backend *b, const evidence *e, const optics_parameters *parameters, enum estimator estimator, size_t factor,
+                 double epsilon, double *image, ssb_error *err)
+{
+	if (estimator == ESTIMATOR_MEAN_PHASE)
+		return b->mean_phase(e, parameters, factor, image, NULL) || ssb_fail(err, SSB_RUNTIME, "out of memory");
+	plane p;
+	if (!plane_make(&p, e, factor, err))
+		return false;
+	sums *s = malloc((p.frequencies + 1) * sizeof *s);
+	double complex *half = fftw_malloc(p.rows * (p.columns / 2 + 1) * sizeof *half);
+	bool ok = s && half && b->sums(e, parameters, p.frequency, p.frequencies, estimator == ESTIMATOR_SSB, s);
+	if (ok) {
+		fill_spectrum(&p, s, estimator, e, epsilon, half);
+		ok = inverse_transform(&p, half, image);
+	}
+	fftw_free(half);
+	free(s);
+	plane_free(&p);
+	return ok || ssb_fail(err, SSB_RUNTIME, "out of memory");
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+	const double x = *(const double *)a, y = *(const double *)b;
+	return (x > y) - (x < y);
+}
+
+double phase_polarity(const double *image, size_t count)
+{
+	double *sorted = malloc(count * sizeof *sorted);
+	if (!sorted)
+		return NAN;
+	memcpy(sorted, image, count * sizeof *sorted);
+	qsort(sorted, count, sizeof *sorted, compare_doubles);
+	const double median = (sorted[(count - 1) / 2] + sorted[count / 2]) / 2;
+	free(sorted);
+	double second = 0, third = 0;
+	for (size_t i = 0; i < count; i++) {
+		const double v = image[i] - median;
+		second += v * v;
+		third += v * v * v;
+	}
+	second /= (double)count;
+	return second > 0 ? third / (double)count / pow(second, 1.5) : 0;
+}
