@@ -3,30 +3,27 @@
 #include <math.h>
 #include <stdlib.h>
 
-static size_t smallest_zoom(size_t width, size_t height)
+static double smallest_zoom(double height, double width)
 {
-	size_t zoom = (PICTURE_WIDTH + width - 1) / width;
-	if (zoom * height > PICTURE_HEIGHT_LIMIT)
-		zoom = PICTURE_HEIGHT_LIMIT / height;
-	return zoom ? zoom : 1;
+	const double zoom = fmin(ceil(PICTURE_WIDTH / width), floor(PICTURE_HEIGHT_LIMIT / height));
+	return fmax(zoom, 1);
 }
 
-/* Width and height, from the size of the image's pixels. */
+/* Height and width from the extent of the image in the specimen: one pixel along the finer axis is `zoom` pixels. */
 static bool lay_out(save_picture *picture, const save_content *content, const picture_options *options, ssb_error *err)
 {
-	const double *size = content->sampling_A;
-	const double fine = size[0] > 0 ? fmin(size[0], size[1]) : 1;
-	const double height = size[0] > 0 ? round((double)content->rows * size[0] / fine) : (double)content->rows;
-	const double width = size[0] > 0 ? round((double)content->columns * size[1] / fine) : (double)content->columns;
-	const size_t zoom = options->zoom ? options->zoom : height < 1e6 && width < 1e6 ? smallest_zoom((size_t)width, (size_t)height) : 1;
-	const double pixels = height * width * (double)zoom * (double)zoom;
-	if (width * (double)zoom > 1e6 || height * (double)zoom > 1e6 || pixels * 6 > (double)options->memory)
-		return ssb_fail(err, SSB_RUNTIME, "a picture of %.0f x %.0f pixels is too large (--zoom, --memory)", height * (double)zoom,
-		                width * (double)zoom);
-	picture->height = (size_t)height * zoom;
-	picture->width = (size_t)width * zoom;
-	picture->pixel_A[0] = size[0] * (double)content->rows / (double)picture->height;
-	picture->pixel_A[1] = size[1] * (double)content->columns / (double)picture->width;
+	const double *size = content->sampling_A, fine = fmin(size[0], size[1]);
+	double height = (double)content->rows * (fine > 0 ? size[0] / fine : 1), width = (double)content->columns * (fine > 0 ? size[1] / fine : 1);
+	const double zoom = options->zoom ? (double)options->zoom : smallest_zoom(height, width);
+	height = fmax(round(height * zoom), 1);
+	width = fmax(round(width * zoom), 1);
+	const double bytes = height * width * picture->channels * sizeof *picture->samples;
+	if (fmax(height, width) > PICTURE_SIDE_LIMIT || bytes > (double)options->memory)
+		return ssb_fail(err, SSB_RUNTIME, "a picture of %.0f x %.0f pixels is too large (see --zoom and --memory)", height, width);
+	picture->height = (size_t)height;
+	picture->width = (size_t)width;
+	picture->pixel_A[0] = size[0] * (double)content->rows / height;
+	picture->pixel_A[1] = size[1] * (double)content->columns / width;
 	return true;
 }
 

@@ -6,7 +6,11 @@
 #include <stdint.h>
 #include "tools/ssb-save/content.h"
 
-enum { PICTURE_WIDTH = 512, PICTURE_HEIGHT_LIMIT = 4096 }; /* what the automatic magnification aims at */
+enum {
+	PICTURE_WIDTH = 512,         /* the automatic magnification is the smallest that makes a picture at least this wide … */
+	PICTURE_HEIGHT_LIMIT = 4096, /* … unless it would be higher than this */
+	PICTURE_SIDE_LIMIT = 1000000 /* what libpng takes */
+};
 
 typedef struct picture_options {
 	double contrast[2]; /* percentiles shown as the colour map's two ends, 0 <= low < high <= 100 */

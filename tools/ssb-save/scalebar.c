@@ -51,7 +51,7 @@ static const letter *find_glyph(const char **text)
 	return NULL;
 }
 
-static const double letter_gap = 0.2;
+static const double letter_gap = 0.23;
 
 static double label_width(const char *label)
 {
@@ -134,8 +134,8 @@ double scalebar_length(double limit_A, char label[16])
 bool scalebar_draw(save_picture *picture, size_t length, const char *label)
 {
 	const double side = (double)(picture->width < picture->height ? picture->width : picture->height);
-	const double height = fmax(round(side / 24), 7), thickness = fmax(round(height / 4), 2), margin = fmax(round(side / 26), 3);
-	const double half_width = height * 0.065, rim = fmax(height * 0.09, 0.75), text_width = label_width(label) * height;
+	const double height = fmax(round(side / 24), 7), thickness = fmax(round(height / 3.5), 2), margin = fmax(round(side / 26), 3);
+	const double half_width = height * 0.075, rim = fmax(height * 0.1, 0.75), text_width = label_width(label) * height;
 	const double bottom = (double)picture->height - margin, wide = fmax(text_width, (double)length);
 	bar_drawing drawing = {.left = margin + floor((wide - (double)length) / 2), .bottom = bottom, .top = bottom - thickness, .half_width = half_width};
 	drawing.right = drawing.left + (double)length;

@@ -47,10 +47,10 @@ static bool print_parameters(const json_t *parameters, bytes *out, ssb_error *er
 	bool ok = true;
 	for (size_t i = 0; ok && i < json_array_size(parameters); i++) {
 		const row r = row_of(json_array_get(parameters, i));
-		char error[40] = "";
+		char error[40] = ""; /* its ± is two bytes and one column */
 		if (r.has_error)
 			snprintf(error, sizeof error, "± %.3g", r.standard_error);
-		ok = bytes_print(out, err, "%-10s %14.6g %-12s %-5s %s\n", r.name, r.value, error, r.unit, r.status);
+		ok = bytes_print(out, err, "%-10s %14.6g %-*s %-5s %s\n", r.name, r.value, r.has_error ? 13 : 12, error, r.unit, r.status);
 	}
 	return ok;
 }
