@@ -71,23 +71,22 @@ static json_t *array_json(const ssb_array *array)
 bool header_make(struct header *header, enum ssb_kind kind, const json_t *meta, const json_t *history, const ssb_array *arrays,
                  size_t count, ssb_error *err)
 {
-	*header = (struct header){ .arrays = count };
+	*header = (struct header){ .arrays = count, .meta = meta, .history = history };
 	if (count > SSB_MAX_ARRAYS)
 		return ssb_fail(err, SSB_RUNTIME, "more than %d arrays", SSB_MAX_ARRAYS);
-	json_t *list = json_array();
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < count; i++)
 		header->array[i] = arrays[i];
-		json_array_append_new(list, array_json(&arrays[i]));
+	if (!header_check(header, err)) {
+		err->status = SSB_RUNTIME;
+		return false;
 	}
+	json_t *list = json_array();
+	for (size_t i = 0; i < count; i++)
+		json_array_append_new(list, array_json(&arrays[i]));
 	header->root = json_pack("{s:s, s:O, s:O, s:o}", "kind", ssb_kind_name(kind), "meta", meta, "history", history, "arrays", list);
 	if (!json_is_object(meta) || !json_is_array(history) || !header->root || json_array_size(list) != count)
 		return ssb_fail(err, SSB_RUNTIME, "no header can be made of this metadata");
-	header->meta = meta;
-	header->history = history;
-	const bool ok = header_check(header, err);
-	if (!ok)
-		err->status = SSB_RUNTIME;
-	return ok;
+	return true;
 }
 
 char *header_text(const struct header *header)

@@ -54,7 +54,7 @@ static bool read_bytes(ssb_reader *reader, void *buffer, size_t size, size_t *go
 	for (*got = 0; *got < size;) {
 		const ssize_t count = read(reader->fd, next + *got, size - *got);
 		if (count < 0 && errno != EINTR)
-			return ssb_fail_errno(err, "cannot be read after byte %llu", (wide)reader->position);
+			return ssb_fail_errno(err, "is unreadable at byte %llu", (wide)reader->position);
 		if (count == 0)
 			break;
 		if (count > 0) {
@@ -135,6 +135,10 @@ static bool open_descriptor(ssb_reader *reader, ssb_error *err)
 	reader->fd = strcmp(reader->path, "-") == 0 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : open(reader->path, O_RDONLY | O_CLOEXEC);
 	if (reader->fd < 0 || fstat(reader->fd, &info) != 0)
 		return ssb_fail_errno(err, "cannot read '%s'", shown(reader));
+	if (S_ISDIR(info.st_mode)) {
+		errno = EISDIR;
+		return ssb_fail_errno(err, "cannot read '%s'", shown(reader));
+	}
 	if (isatty(reader->fd))
 		return ssb_fail(err, SSB_USAGE, "refusing to read binary data from a terminal: name a file or use a pipe");
 	if (!is_mappable(reader, &info) || info.st_size == 0)

@@ -86,17 +86,17 @@ __attribute__((unused)) static bool write_sample(const char *path, enum ssb_code
 	static const ssb_array arrays[] = {
 		{ "counts", SSB_U2, SSB_RAW, 3, { 3, 4, 5 }, 20, "counts" },
 		{ "nothing", SSB_F4, SSB_RAW, 2, { 0, 3 }, 10, "1" },
-		{ "G", SSB_C8, SSB_RAW, 1, { 40 }, 32, "1" },
+		{ "G", SSB_C8, SSB_RAW, 1, { 72 }, 64, "1" },
 	};
 	ssb_array coded[3];
 	uint16_t counts[60];
 	uint8_t narrow[20];
-	float wave[80];
+	float wave[144];
 	for (int i = 0; i < 60; i++)
 		counts[i] = (uint16_t)(i < 20 ? i : 700 * i);
 	for (int i = 0; i < 20; i++)
 		narrow[i] = (uint8_t)counts[i];
-	for (int i = 0; i < 80; i++)
+	for (int i = 0; i < 144; i++)
 		wave[i] = (float)(i / 10) - 2.5F;
 	for (int i = 0; i < 3; i++) {
 		coded[i] = arrays[i];
