@@ -1,0 +1,13 @@
+/* What the transformed bins tell before a fit: the power above shot noise, and the neighbour start. */
+#ifndef SSB_PREP_SIGNAL_H
+#define SSB_PREP_SIGNAL_H
+
+#include "tools/ssb-prep/spectrum.h"
+
+/* Go through every pass once and fill in excess, excess_noise and neighbours. */
+bool signal_measure(spectrum *s, ssb_error *err);
+
+/* Bytes that signal_measure keeps beside G when there is more than one pass: the rows of the bins that the neighbour start looks at. */
+size_t signal_memory(const spectrum *s);
+
+#endif
