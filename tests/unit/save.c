@@ -40,7 +40,7 @@ static void write_phase(const char *folder, const char *name, size_t rows, size_
 	snprintf(path, sizeof path, "%s/%s", folder, name);
 	float *phase = malloc(rows * columns * sizeof *phase);
 	for (size_t i = 0; i < rows * columns; i++)
-		phase[i] = ((float)(i / columns) + 100 * (float)(i % columns)) / 1000;
+		phase[i] = (float)(i / columns + 100 * (i % columns)) / 1000;
 	if (hole)
 		phase[columns + 2] = NAN;
 	json_t *meta = json_pack("{s:s, s:[f,f], s:[i,i], s:f, s:b, s:o}", "estimator", "ls", "sampling_A", row_A, column_A, "scan_shape", (int)rows,
@@ -60,7 +60,7 @@ static void write_region(const char *folder, const char *name, uint64_t offset)
 	ssb_error err;
 	uint64_t counts[33 * 47];
 	snprintf(path, sizeof path, "%s/%s", folder, name);
-	for (size_t i = 0; i < 33 * 47; i++)
+	for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
 		counts[i] = offset + i / 47 + 100 * (i % 47);
 	json_t *meta = json_pack("{s:[i,i], s:i}", "detector_shape", 33, 47, "frames_summed", 7), *history = json_array();
 	const ssb_array array = image("sum_pattern", SSB_U8, 33, 47, "counts");

@@ -100,7 +100,7 @@ bool cli_bytes(const cli_option *option, const char *text, ssb_error *err)
 bool cli_shape(const cli_option *option, const char *text, ssb_error *err)
 {
 	const char *cross = strchr(text, 'x');
-	size_t shape[2];
+	size_t shape[2] = {0};
 	if (!cross)
 		return ssb_fail(err, SSB_USAGE, "'%.80s' is no shape: rows x columns, as in 64x48", text);
 	if (!whole_number(text, (size_t)(cross - text), &shape[0], err) || !whole_number(cross + 1, strlen(cross + 1), &shape[1], err))

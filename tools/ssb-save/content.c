@@ -197,7 +197,7 @@ static double percentile(double *values, size_t count, double percent)
 bool content_percentiles(const save_content *content, const double percent[2], double value[2], ssb_error *err)
 {
 	const size_t pixels = content->rows * content->columns;
-	double *values = malloc(pixels * sizeof *values);
+	double *values = calloc(pixels, sizeof *values);
 	size_t count = 0;
 	if (!values)
 		return ssb_fail(err, SSB_RUNTIME, "out of memory");

@@ -47,6 +47,8 @@ static const char *extensions(int kinds, char text[100])
 bool outputs_check(const char *const *paths, size_t count, ssb_error *err)
 {
 	char known[100];
+	if (count > OUTPUTS_LIMIT)
+		return ssb_fail(err, SSB_USAGE, "more than %d outputs", OUTPUTS_LIMIT);
 	for (size_t i = 0; i < count; i++) {
 		if (!find_format(paths[i]))
 			return ssb_fail(err, SSB_USAGE, "'%s' has no known extension: %s", paths[i], extensions(IMAGE | TABLE, known));
@@ -85,7 +87,7 @@ static ssb_output *write_one(const save_content *content, const picture_options 
 	bool ok = find_format(path)->write(content, options, &file, err);
 	if (!ok)
 		ssb_fail_prefix(err, "cannot make '%s': ", path);
-	ok = ok && (output = ssb_output_open(path, err)) && ssb_output_write(output, file.data, file.size, err) && ssb_output_close(output, err);
+	ok = ok && (output = ssb_output_open(path, err)) != NULL && ssb_output_write(output, file.data, file.size, err) && ssb_output_close(output, err);
 	bytes_free(&file);
 	if (ok)
 		return output;
@@ -100,16 +102,15 @@ bool outputs_write(const save_content *content, const picture_options *options, 
 		if (!(find_format(paths[i])->kinds & 1 << content->kind))
 			return ssb_fail(err, SSB_USAGE, "a %s cannot be saved as '%s': %s", ssb_kind_name(content->kind), paths[i],
 			                extensions(1 << content->kind, known));
-	ssb_output **outputs = calloc(count, sizeof *outputs);
-	bool ok = outputs != NULL || ssb_fail(err, SSB_RUNTIME, "out of memory");
+	ssb_output *outputs[OUTPUTS_LIMIT] = {NULL};
+	bool ok = true;
 	for (size_t i = 0; ok && i < count; i++)
 		ok = (outputs[i] = write_one(content, options, paths[i], err)) != NULL;
-	for (size_t i = 0; outputs && i < count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		if (ok)
 			ok = ssb_output_commit(outputs[i], err);
 		else
 			ssb_output_discard(outputs[i]);
 	}
-	free(outputs);
 	return ok;
 }

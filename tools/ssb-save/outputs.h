@@ -4,7 +4,9 @@
 
 #include "tools/ssb-save/writers.h"
 
-/* Fails (SSB_USAGE) for a path whose extension is not known, and for one that is there twice. */
+enum { OUTPUTS_LIMIT = 50 };
+
+/* Fails (SSB_USAGE) for a path whose extension is not known, for one that is there twice, and for more than OUTPUTS_LIMIT. */
 bool outputs_check(const char *const *paths, size_t count, ssb_error *err);
 
 /* Make and write every path. Fails with nothing written, with SSB_USAGE for a format that the content has no form in. */

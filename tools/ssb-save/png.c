@@ -118,7 +118,7 @@ static bool encode(const save_picture *picture, const statement *s, const char *
 bool write_png(const save_content *content, const picture_options *options, bytes *out, ssb_error *err)
 {
 	save_picture picture;
-	statement s;
+	statement s = {"", "", ""};
 	char *record = json_dumps(content->record, JSON_ENSURE_ASCII | JSON_COMPACT);
 	bool ok = record != NULL || ssb_fail(err, SSB_RUNTIME, "out of memory");
 	ok = ok && picture_make(&picture, content, options, err);

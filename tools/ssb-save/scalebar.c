@@ -72,8 +72,8 @@ static void add_stroke(bar_drawing *drawing, const stroke *s, double x, double y
 	if (s->kind == 'L')
 		add_segment(drawing, x + height * s->a, y + height * s->b, x + height * s->c, y + height * s->d);
 	for (int i = 0; s->kind == 'A' && i < ARC_PARTS; i++) {
-		const double t0 = (s->from + (s->to - s->from) * i / ARC_PARTS) * M_PI / 180;
-		const double t1 = (s->from + (s->to - s->from) * (i + 1) / ARC_PARTS) * M_PI / 180;
+		const double step = (s->to - s->from) / ARC_PARTS;
+		const double t0 = (s->from + i * step) * M_PI / 180, t1 = (s->from + (i + 1) * step) * M_PI / 180;
 		add_segment(drawing, x + height * (s->a + s->c * cos(t0)), y + height * (s->b + s->d * sin(t0)),
 		            x + height * (s->a + s->c * cos(t1)), y + height * (s->b + s->d * sin(t1)));
 	}

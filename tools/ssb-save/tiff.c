@@ -98,6 +98,7 @@ static void set_layout(TIFF *tiff, const save_content *content, int bits)
 static bool write_rows(TIFF *tiff, const save_content *content, int bits)
 {
 	double *row = malloc(content->columns * sizeof *row);
+	float *narrow = (void *)row;
 	bool ok = row != NULL;
 	for (size_t r = 0; ok && r < content->rows; r++) {
 		for (size_t c = 0; c < content->columns; c++) {
@@ -105,7 +106,7 @@ static bool write_rows(TIFF *tiff, const save_content *content, int bits)
 			if (bits == 64)
 				row[c] = value;
 			else
-				((float *)row)[c] = (float)value;
+				narrow[c] = (float)value;
 		}
 		ok = TIFFWriteScanline(tiff, row, (uint32_t)r, 0) == 1;
 	}

@@ -8,7 +8,6 @@
 
 struct zip_file {
 	struct archive *archive;
-	bytes *out;
 };
 
 static la_ssize_t store(struct archive *archive, void *out, const void *data, size_t size)
