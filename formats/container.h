@@ -72,6 +72,7 @@ ssb_reader *ssb_reader_open_kind(const char *path, enum ssb_kind kind, size_t me
 
 enum ssb_kind ssb_reader_kind(const ssb_reader *reader);
 const char *ssb_reader_path(const ssb_reader *reader);
+const json_t *ssb_reader_header(const ssb_reader *reader);  /* borrowed: all of the JSON header, as SPEC.md section 1 has it */
 const json_t *ssb_reader_meta(const ssb_reader *reader);    /* borrowed */
 const json_t *ssb_reader_history(const ssb_reader *reader); /* borrowed, an array */
 size_t ssb_reader_arrays(const ssb_reader *reader);
@@ -85,6 +86,12 @@ bool ssb_reader_find(const ssb_reader *reader, const char *name, enum ssb_dtype 
  * *elements stays valid until ssb_reader_close; *stored is its type (see ssb_write_chunk). Safe to call from several threads for
  * regular files only. */
 bool ssb_reader_chunk(ssb_reader *reader, size_t array, uint64_t chunk, const void **elements, enum ssb_dtype *stored, ssb_error *err);
+
+/* On a pipe: pass over all that comes before `array`, verifying but not keeping it (it cannot be asked for any more). */
+bool ssb_reader_skip_to(ssb_reader *reader, size_t array, ssb_error *err);
+
+/* Copy `count` elements of a chunk into `out`, from the type they are stored in to the array's (see ssb_write_chunk). */
+void ssb_widen(const void *elements, enum ssb_dtype stored, uint64_t count, void *out, enum ssb_dtype dtype);
 
 /* Copy a whole array into `elements` (ssb_array_elements × dtype size bytes, caller's), widening narrowed chunks. */
 bool ssb_read_array(ssb_reader *reader, size_t array, void *elements, ssb_error *err);

@@ -61,6 +61,9 @@ static inline size_t frame_padding(uint64_t size)
 	return (size_t)(-size & (FRAME_SIZE - 1));
 }
 
+/* A path as messages show it: quoted, or `dash` for "-". malloc'd; NULL when out of memory. */
+char *frame_shown(const char *path, const char *dash);
+
 /* Whether a chunk of an array of `dtype` may be stored as `stored`: the same, or both unsigned and no wider. */
 bool dtype_holds(enum ssb_dtype dtype, enum ssb_dtype stored);
 

@@ -9,7 +9,7 @@
 			target[i] = source[i]; \
 	} while (0)
 
-static void widen(const void *elements, enum ssb_dtype stored, uint64_t count, void *out, enum ssb_dtype dtype)
+void ssb_widen(const void *elements, enum ssb_dtype stored, uint64_t count, void *out, enum ssb_dtype dtype)
 {
 	if (stored == dtype)
 		memcpy(out, elements, count * ssb_dtype_size(dtype));
@@ -38,7 +38,7 @@ bool ssb_read_array(ssb_reader *reader, size_t index, void *elements, ssb_error 
 		if (!ssb_reader_chunk(reader, index, i, &chunk, &stored, err))
 			return false;
 		const uint64_t count = ssb_chunk_elements(array, i);
-		widen(chunk, stored, count, out, array->dtype);
+		ssb_widen(chunk, stored, count, out, array->dtype);
 		out += count * ssb_dtype_size(array->dtype);
 	}
 	return true;

@@ -10,9 +10,10 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "formats/frame.h"
 
 struct ssb_output {
-	char *path;      /* as given, for messages */
+	char *path, *shown; /* as given, and for messages */
 	char *target;    /* where commit puts it: the path with its symbolic links resolved */
 	int fd;          /* -1 once closed */
 	int slot;        /* of the temporary name, -1 for standard output and in-place outputs */
@@ -119,24 +120,19 @@ static bool open_descriptor(ssb_output *output)
 	return output->fd >= 0;
 }
 
-static const char *shown(const ssb_output *output)
-{
-	return strcmp(output->path, "-") == 0 ? "standard output" : output->path;
-}
-
 ssb_output *ssb_output_open(const char *path, ssb_error *err)
 {
 	ssb_output *output = calloc(1, sizeof *output);
 	if (output)
-		*output = (ssb_output){ .path = strdup(path), .fd = -1, .slot = -1 };
-	if (!output || !output->path) {
-		free(output);
+		*output = (ssb_output){ .path = strdup(path), .shown = frame_shown(path, "standard output"), .fd = -1, .slot = -1 };
+	if (!output || !output->path || !output->shown) {
+		ssb_output_discard(output);
 		ssb_fail_errno(err, "cannot write '%s'", path);
 		return NULL;
 	}
 	watch_signals();
 	if (!open_descriptor(output))
-		ssb_fail_errno(err, "cannot write '%s'", shown(output));
+		ssb_fail_errno(err, "cannot write %s", output->shown);
 	else if (isatty(output->fd))
 		ssb_fail(err, SSB_USAGE, "refusing to write binary data to a terminal: name a file or use a pipe");
 	else
@@ -161,7 +157,7 @@ bool ssb_output_write(ssb_output *output, const void *bytes, size_t size, ssb_er
 	while (size > 0) {
 		const ssize_t written = write(output->fd, next, size);
 		if (written < 0 && errno != EINTR)
-			return ssb_fail_errno(err, "cannot write '%s'", shown(output));
+			return ssb_fail_errno(err, "cannot write %s", output->shown);
 		if (written > 0) {
 			next += written;
 			size -= (size_t)written;
@@ -175,7 +171,7 @@ bool ssb_output_close(ssb_output *output, ssb_error *err)
 	const int fd = output->fd;
 	output->fd = -1;
 	if (fd >= 0 && close(fd) != 0)
-		return ssb_fail_errno(err, "cannot write '%s'", shown(output));
+		return ssb_fail_errno(err, "cannot write %s", output->shown);
 	return true;
 }
 
@@ -201,5 +197,6 @@ void ssb_output_discard(ssb_output *output)
 	release_slot(output);
 	free(output->target);
 	free(output->path);
+	free(output->shown);
 	free(output);
 }

@@ -16,7 +16,7 @@ struct chunk {
 };
 
 struct ssb_reader {
-	char *path;
+	char *path, *shown;                   /* as given, and for messages */
 	int fd;
 	const unsigned char *map;             /* a regular file; NULL: read in one pass */
 	uint64_t size;                        /* of the map */
@@ -35,14 +35,9 @@ struct ssb_reader {
 
 typedef unsigned long long wide; /* for printf */
 
-static const char *shown(const ssb_reader *reader)
-{
-	return strcmp(reader->path, "-") == 0 ? "standard input" : reader->path;
-}
-
 static bool fail_reading(const ssb_reader *reader, ssb_error *err)
 {
-	return ssb_fail_prefix(err, "cannot read '%s': ", shown(reader));
+	return ssb_fail_prefix(err, "cannot read %s: ", reader->shown);
 }
 
 /* ---- bytes ---- */
@@ -134,10 +129,10 @@ static bool open_descriptor(ssb_reader *reader, ssb_error *err)
 	struct stat info;
 	reader->fd = strcmp(reader->path, "-") == 0 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : open(reader->path, O_RDONLY | O_CLOEXEC);
 	if (reader->fd < 0 || fstat(reader->fd, &info) != 0)
-		return ssb_fail_errno(err, "cannot read '%s'", shown(reader));
+		return ssb_fail_errno(err, "cannot read %s", reader->shown);
 	if (S_ISDIR(info.st_mode)) {
 		errno = EISDIR;
-		return ssb_fail_errno(err, "cannot read '%s'", shown(reader));
+		return ssb_fail_errno(err, "cannot read %s", reader->shown);
 	}
 	if (isatty(reader->fd))
 		return ssb_fail(err, SSB_USAGE, "refusing to read binary data from a terminal: name a file or use a pipe");
@@ -145,7 +140,7 @@ static bool open_descriptor(ssb_reader *reader, ssb_error *err)
 		return true;
 	void *map = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_SHARED, reader->fd, 0);
 	if (map == MAP_FAILED)
-		return ssb_fail_errno(err, "cannot map '%s'", shown(reader));
+		return ssb_fail_errno(err, "cannot map %s", reader->shown);
 	reader->map = map;
 	reader->size = (uint64_t)info.st_size;
 	return true;
@@ -477,9 +472,10 @@ ssb_reader *ssb_reader_open(const char *path, size_t memory_limit, ssb_error *er
 		reader->fd = -1;
 		reader->memory_limit = memory_limit;
 		reader->path = strdup(path);
+		reader->shown = frame_shown(path, "standard input");
 		reader->identity = XXH3_createState();
 	}
-	if (!reader || !reader->path || !reader->identity)
+	if (!reader || !reader->path || !reader->shown || !reader->identity)
 		ssb_fail(err, SSB_RUNTIME, "cannot read '%s': out of memory", path);
 	else if (open_descriptor(reader, err)) {
 		if (read_file_frame(reader, err) && (!reader->map || read_rest(reader, err)))
@@ -495,7 +491,7 @@ ssb_reader *ssb_reader_open_kind(const char *path, enum ssb_kind kind, size_t me
 	ssb_reader *reader = ssb_reader_open(path, memory_limit, err);
 	if (!reader || reader->kind == kind)
 		return reader;
-	ssb_fail(err, SSB_BAD_INPUT, "'%s' is a %s, not a %s", shown(reader), ssb_kind_name(reader->kind), ssb_kind_name(kind));
+	ssb_fail(err, SSB_BAD_INPUT, "%s is a %s, not a %s", reader->shown, ssb_kind_name(reader->kind), ssb_kind_name(kind));
 	ssb_reader_close(reader);
 	return NULL;
 }
@@ -515,6 +511,7 @@ void ssb_reader_close(ssb_reader *reader)
 	if (reader->fd >= 0)
 		close(reader->fd);
 	free(reader->path);
+	free(reader->shown);
 	free(reader);
 }
 
@@ -526,6 +523,11 @@ enum ssb_kind ssb_reader_kind(const ssb_reader *reader)
 const char *ssb_reader_path(const ssb_reader *reader)
 {
 	return reader->path;
+}
+
+const json_t *ssb_reader_header(const ssb_reader *reader)
+{
+	return reader->header.root;
 }
 
 const json_t *ssb_reader_meta(const ssb_reader *reader)
@@ -554,10 +556,10 @@ bool ssb_reader_find(const ssb_reader *reader, const char *name, enum ssb_dtype 
 	for (*index = 0; *index < header->arrays && strcmp(header->array[*index].name, name) != 0;)
 		++*index;
 	if (*index == header->arrays)
-		return ssb_fail(err, SSB_BAD_INPUT, "'%s' has no array '%s'", shown(reader), name);
+		return ssb_fail(err, SSB_BAD_INPUT, "%s has no array '%s'", reader->shown, name);
 	const ssb_array *array = &header->array[*index];
 	if ((dtype && array->dtype != dtype) || (rank && array->rank != rank))
-		return ssb_fail(err, SSB_BAD_INPUT, "array '%s' of '%s' is %s with %u dimensions, not %s with %u", name, shown(reader),
+		return ssb_fail(err, SSB_BAD_INPUT, "array '%s' of %s is %s with %u dimensions, not %s with %u", name, reader->shown,
 		                ssb_dtype_name(array->dtype), array->rank, ssb_dtype_name(dtype ? dtype : array->dtype),
 		                rank ? rank : array->rank);
 	return true;
@@ -581,6 +583,14 @@ bool ssb_reader_chunk(ssb_reader *reader, size_t array, uint64_t chunk, const vo
 		*elements = reader->chunk[index].elements;
 	}
 	*stored = reader->chunk[index].stored;
+	return true;
+}
+
+bool ssb_reader_skip_to(ssb_reader *reader, size_t array, ssb_error *err)
+{
+	while (reader->chunks < reader->header.first_chunk[array])
+		if (!read_chunk(reader, false, err))
+			return fail_reading(reader, err);
 	return true;
 }
 

@@ -1,9 +1,16 @@
-#include "formats/status.h"
+#include "formats/frame.h"
 
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+char *frame_shown(const char *path, const char *dash)
+{
+	char *shown;
+	const bool standard = strcmp(path, "-") == 0;
+	return asprintf(&shown, standard ? "%s" : "'%s'", standard ? dash : path) < 0 ? NULL : shown;
+}
 
 bool ssb_fail(ssb_error *err, enum ssb_status status, const char *format, ...)
 {

@@ -1,4 +1,5 @@
-/* Round trips of every dtype, codec and rank; files against pipes; what writer and reader refuse; the memory limit; threads. */
+/* Round trips of every dtype, codec and rank; files against pipes; what writer and reader refuse; the memory limit; threads.
+ * With arguments raw|zstd PATH: writes the sample there (for the suites). */
 #include "tests/unit/containers.h"
 #include "tests/unit/test.h"
 
@@ -238,8 +239,18 @@ static void test_refusals(void)
 	test_wrong_count();
 }
 
-int main(void)
+static int write_for_suite(const char *codec, const char *path)
 {
+	ssb_error err = { 0 };
+	if (!write_sample(path, strcmp(codec, "zstd") == 0 ? SSB_ZSTD : SSB_RAW, &err))
+		fprintf(stderr, "container: %s\n", err.text);
+	return (int)err.status;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc == 3)
+		return write_for_suite(argv[1], argv[2]);
 	meta = json_pack("{s:s, s:f}", "title", "\xc3\x85 and \"quotes\"", "step_A", 0.1);
 	history = json_pack("[{s:s}]", "tool", "ssb-test");
 	close(mkstemp(scratch));

@@ -217,11 +217,12 @@ def make_bad_chunks():
     bad("bad-zstd-larger.phase", "impossible sizes", container("phase", [entry("phase", phase, 4, "zstd")], [Chunk(0, 0, phase, zstd(phase))]))
 
 
-make_good()
-make_bad_records()
-make_bad_json()
-make_bad_arrays()
-make_bad_chunks()
-with open("expected.json", "w") as file:
-    json.dump(expected, file, indent=1)
-    file.write("\n")
+if __name__ == "__main__":
+    make_good()
+    make_bad_records()
+    make_bad_json()
+    make_bad_arrays()
+    make_bad_chunks()
+    with open("expected.json", "w") as file:
+        json.dump(expected, file, indent=1)
+        file.write("\n")
