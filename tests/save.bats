@@ -39,6 +39,7 @@ record = json.loads(str(z["record"]))
 assert record["kind"] == "phase" and record["meta"]["parameters"][0]["standard_error"] == 0.03
 assert [h["tool"] for h in record["history"]] == ["ssb-recon", "ssb-save"]'
 	unzip -tq a.npz
+	[ "$(unzip -Z1 a.npz | grep -vc '^[A-Za-z0-9_]*\.npy$')" = 0 ]
 }
 
 @test "tif: float32 and the size of a pixel in angstrom for tifffile and ImageJ" {

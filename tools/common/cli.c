@@ -236,6 +236,7 @@ json_t *cli_history(const cli_program *program, const cli_common *common, const 
 
 int cli_end(bool ok, ssb_error *err)
 {
+	message_progress("", 0, 0);
 	if (!ok)
 		message_error(err->text);
 	const bool pending = __fpending(stdout) > 0, lost = ferror(stdout) != 0;

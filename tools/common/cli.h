@@ -55,7 +55,7 @@ typedef struct cli_common {
 	size_t threads;         /* >= 1; default OMP_NUM_THREADS, else the processors of this machine */
 	size_t memory;          /* bytes; default three quarters of the machine's memory */
 	bool reproducible;      /* also when SOURCE_DATE_EPOCH is set: no time of day in headers */
-	json_t *options;        /* object: the options given, as typed; owned */
+	json_t *options;        /* object: the options given, as typed, by long name, without the shared ones and "output"; owned */
 	const char **operand;   /* the operands, in order */
 	size_t operands;
 } cli_common;
@@ -69,7 +69,8 @@ void cli_release(cli_common *common);
 bool cli_distinct(const char *in, const char *out, ssb_error *err);
 
 /* This stage's entry for the header's history, appended to a copy of `before` (borrowed, NULL for none): tool, version, options as
- * typed, `inputs` (owned: an array of {"name", "kind", "digest"}), and unless reproducible the time. New reference. */
+ * typed (but not the shared ones, nor "output": the same result must be the same bytes), `inputs` (owned: an array of meta_input's), and
+ * unless reproducible the time. New reference. */
 json_t *cli_history(const cli_program *program, const cli_common *common, const json_t *before, json_t *inputs);
 
 /* End of main: print a failure's line, check the last close of stdout; returns the exit status. */

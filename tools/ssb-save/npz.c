@@ -39,6 +39,12 @@ static bool add_numbers(zip_file *zip, const char *key, const json_t *list, ssb_
 	return add(zip, key, "<f8", &count, 1, values, count * sizeof *values, err);
 }
 
+/* Whether a name read from a file may name another: letters, digits and '_'. */
+static bool plain(const char *name)
+{
+	return *name && strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_") == strlen(name);
+}
+
 static bool add_meta(zip_file *zip, const json_t *meta, ssb_error *err)
 {
 	const char *key;
@@ -47,6 +53,8 @@ static bool add_meta(zip_file *zip, const json_t *meta, ssb_error *err)
 		const double number = json_number_value(value);
 		const uint8_t truth = json_is_true(value);
 		bool ok = true;
+		if (!plain(key))
+			continue;
 		if (json_is_number(value))
 			ok = add(zip, key, "<f8", NULL, 0, &number, sizeof number, err);
 		else if (json_is_boolean(value))
@@ -63,11 +71,13 @@ static bool add_parameters(zip_file *zip, const json_t *parameters, ssb_error *e
 {
 	for (size_t i = 0; i < json_array_size(parameters); i++) {
 		const json_t *parameter = json_array_get(parameters, i);
-		const char *name = json_string_value(json_object_get(parameter, "name")), *unit = json_string_value(json_object_get(parameter, "unit"));
+		const char *name = json_string_value(json_object_get(parameter, "name"));
+		const char *unit = json_string_value(json_object_get(parameter, "unit"));
 		const double value = json_number_value(json_object_get(parameter, "value"));
 		char key[100];
-		if (!name || !json_is_number(json_object_get(parameter, "value")))
+		if (!name || !plain(name) || !json_is_number(json_object_get(parameter, "value")))
 			continue;
+		unit = unit && plain(unit) ? unit : NULL;
 		snprintf(key, sizeof key, "%s%s%s", name, unit ? "_" : "", unit ? unit : "");
 		if (!add(zip, key, "<f8", NULL, 0, &value, sizeof value, err))
 			return false;

@@ -39,8 +39,8 @@ static void count_clipped(save_picture *picture, const save_content *content)
 {
 	for (size_t i = 0; i < content->rows * content->columns; i++) {
 		const double value = content_value(content, i);
-		picture->clipped[0] += value < picture->limits[0];
-		picture->clipped[1] += value > picture->limits[1];
+		picture->clipped[0] += isfinite(value) && value < picture->limits[0];
+		picture->clipped[1] += isfinite(value) && value > picture->limits[1];
 	}
 }
 
