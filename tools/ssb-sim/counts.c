@@ -300,32 +300,35 @@ static void read_plane(const counts *c, const plane *p, size_t first, size_t n, 
 		memcpy(count, at, n * sizeof *count);
 }
 
-static void scatter(const counts *c, size_t pixel, size_t n, const uint32_t *count, void *frames)
+enum { TILE = 64 }; /* pixels, and frames: a tile stays in the first cache */
+
+/* Frames first … first + n - 1 (n <= TILE) of `width` pixels from `pixel` on, to `frames` (the first of them). The last column pads
+ * the rows, so that a column does not fall into one cache set. */
+static void transpose_tile(const counts *c, size_t pixel, size_t width, size_t first, size_t n, uint8_t *frames)
 {
-	switch (c->a->element_size) {
-	case 1:
+	uint32_t tile[TILE][TILE + 1], column[TILE];
+	const size_t element = c->a->element_size;
+	for (size_t p = 0; p < width; p++) {
+		read_plane(c, &c->plane[pixel + p], first, n, column);
 		for (size_t i = 0; i < n; i++)
-			((uint8_t *)frames)[i * c->pixels + pixel] = (uint8_t)count[i];
-		break;
-	case 2:
-		for (size_t i = 0; i < n; i++)
-			((uint16_t *)frames)[i * c->pixels + pixel] = (uint16_t)count[i];
-		break;
-	default:
-		for (size_t i = 0; i < n; i++)
-			((uint32_t *)frames)[i * c->pixels + pixel] = count[i];
+			tile[i][p] = column[i];
+	}
+	for (size_t i = 0; i < n; i++) {
+		uint8_t *row = frames + (i * c->pixels + pixel) * element;
+		for (size_t p = 0; p < width && element == 1; p++)
+			row[p] = (uint8_t)tile[i][p];
+		for (size_t p = 0; p < width && element == 2; p++)
+			((uint16_t *)row)[p] = (uint16_t)tile[i][p];
+		if (element == 4)
+			memcpy(row, tile[i], width * element);
 	}
 }
 
 void counts_frames(const counts *c, size_t first, size_t n, void *frames)
 {
-	enum { RUN = 256 }; /* frames at a time: as many cache lines are open for writing */
 #pragma omp parallel for schedule(static) num_threads((int)c->a->threads)
-	for (size_t pixel = 0; pixel < c->pixels; pixel++)
-		for (size_t at = 0; at < n; at += RUN) {
-			uint32_t count[RUN];
-			const size_t run = n - at < RUN ? n - at : RUN;
-			read_plane(c, &c->plane[pixel], first + at, run, count);
-			scatter(c, pixel, run, count, (uint8_t *)frames + at * c->pixels * c->a->element_size);
-		}
+	for (size_t pixel = 0; pixel < c->pixels; pixel += TILE)
+		for (size_t at = 0; at < n; at += TILE)
+			transpose_tile(c, pixel, c->pixels - pixel < TILE ? c->pixels - pixel : TILE, first + at, n - at < TILE ? n - at : TILE,
+			               (uint8_t *)frames + at * c->pixels * c->a->element_size);
 }
