@@ -103,7 +103,7 @@ static bool add_record(zip_file *zip, const save_content *content, ssb_error *er
 
 bool write_npz(const save_content *content, const picture_options *options, bytes *out, ssb_error *err)
 {
-	zip_file *zip = zip_open(out, false, err);
+	zip_file *zip = zip_open(out, err);
 	if (!zip)
 		return false;
 	if (add_image(zip, content, options, err) && add_meta(zip, content->meta, err) &&

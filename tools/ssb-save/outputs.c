@@ -62,7 +62,7 @@ bool outputs_check(const char *const *paths, size_t count, ssb_error *err)
 /* Every other form of the content, named for its kind. */
 static bool write_bundle(const save_content *content, const picture_options *options, bytes *out, ssb_error *err)
 {
-	zip_file *zip = zip_open(out, true, err);
+	zip_file *zip = zip_open(out, err);
 	bool ok = zip != NULL;
 	for (size_t i = 0; ok && i < FORMATS; i++) {
 		char name[40];

@@ -20,9 +20,9 @@ save_writer write_text; /* a fit's parameters, objective and warnings for readin
 /* The parts of an NPY file: a header for `descr` ("<f4") and `shape` (rank 0 … 2), then `size` bytes. */
 bool npy_append(bytes *out, const char *descr, const size_t *shape, unsigned rank, const void *data, size_t size, ssb_error *err);
 
-/* A zip archive without times, owners or other traces of the machine. */
+/* A zip archive without times, owners or other traces of the machine; stored, since noisy numbers hardly get smaller. */
 typedef struct zip_file zip_file;
-zip_file *zip_open(bytes *out, bool deflate, ssb_error *err);
+zip_file *zip_open(bytes *out, ssb_error *err);
 bool zip_add(zip_file *zip, const char *name, const bytes *file, ssb_error *err);
 bool zip_close(zip_file *zip, ssb_error *err); /* frees in any case */
 void zip_discard(zip_file *zip);

@@ -24,7 +24,7 @@ static bool zip_failed(const zip_file *zip, ssb_error *err)
 	return ssb_fail(err, SSB_RUNTIME, "libarchive: %s", archive_error_string(zip->archive));
 }
 
-zip_file *zip_open(bytes *out, bool deflate, ssb_error *err)
+zip_file *zip_open(bytes *out, ssb_error *err)
 {
 	zip_file *zip = calloc(1, sizeof *zip);
 	if (!zip || !(zip->archive = archive_write_new())) {
@@ -34,7 +34,7 @@ zip_file *zip_open(bytes *out, bool deflate, ssb_error *err)
 	}
 	struct archive *archive = zip->archive;
 	if (archive_write_set_format_zip(archive) == ARCHIVE_OK &&
-	    archive_write_set_format_option(archive, "zip", "compression", deflate ? "deflate" : "store") == ARCHIVE_OK &&
+	    archive_write_set_format_option(archive, "zip", "compression", "store") == ARCHIVE_OK &&
 	    archive_write_set_bytes_in_last_block(archive, 1) == ARCHIVE_OK && archive_write_open(archive, out, NULL, store, NULL) == ARCHIVE_OK)
 		return zip;
 	zip_failed(zip, err);
