@@ -1,0 +1,84 @@
+#include "tools/ssb-fit/certificate.h"
+
+#include <lapacke.h>
+#include <stdlib.h>
+
+static const double NOISE_LIMIT = 6; /* deviations: the best of 1e5 candidates of pure noise stays below 5 */
+
+/* Signal power sum m sum_k (|G|^2 - G(0,k)) over the bins used, in their order. */
+static double signal_power(const objective *f)
+{
+	double *part = f->sums ? calloc(f->count + 1, sizeof *part) : NULL, total = 0;
+	if (!part)
+		return NAN;
+#pragma omp parallel for schedule(dynamic, 64)
+	for (size_t i = 0; i < f->count; i++)
+		part[i] = f->weight[i] > 0 ? f->weight[i] * evidence_excess(f->e, f->frequency[i].bin) : 0;
+	for (size_t i = 0; i < f->count; i++)
+		total += part[i];
+	free(part);
+	return total;
+}
+
+static void measure(const objective *f, double L, certificate *c)
+{
+	const double sigma2 = evidence_sigma2(f->e);
+	double m = 0, m2 = 0, n2 = 0;
+	for (size_t i = 0; i < f->count; i++) {
+		m += f->weight[i];
+		m2 += f->weight[i] * f->weight[i];
+	}
+	for (size_t b = 0; b < f->e->pixels; b++)
+		n2 += f->e->counts[b] * f->e->counts[b];
+	const double power = signal_power(f);
+	c->explained = power > 0 ? (L - sigma2 * m) / power : NAN;
+	c->explained_noise = power > 0 ? sqrt(2 * m * n2) / power : NAN;
+	c->significance = m2 > 0 ? (L / sigma2 - m) / sqrt(m2) : 0;
+	c->found = c->explained > 3 * c->explained_noise && c->significance > NOISE_LIMIT;
+}
+
+static void multiply(const double *a, const double *b, size_t n, double *out)
+{
+	for (size_t i = 0; i < n; i++)
+		for (size_t j = 0; j < n; j++) {
+			out[i * n + j] = 0;
+			for (size_t k = 0; k < n; k++)
+				out[i * n + j] += a[i * n + k] * b[k * n + j];
+		}
+}
+
+/* 2 sigma^2 H^-1 J H^-1 with H = J - sigma^2 sum_kappa, in units that make diag J = 1. */
+static bool covariance(const likelihood *l, double sigma2, size_t n, double *out)
+{
+	double H[FIT_PARAMETERS * FIT_PARAMETERS], J[FIT_PARAMETERS * FIT_PARAMETERS], half[FIT_PARAMETERS * FIT_PARAMETERS], scale[FIT_PARAMETERS];
+	for (size_t i = 0; i < n; i++) {
+		if (!(l->gauss_newton[i * n + i] > 0))
+			return false;
+		scale[i] = 1 / sqrt(l->gauss_newton[i * n + i]);
+	}
+	for (size_t i = 0; i < n; i++)
+		for (size_t j = 0; j < n; j++) {
+			J[i * n + j] = scale[i] * scale[j] * l->gauss_newton[i * n + j];
+			H[i * n + j] = J[i * n + j] - scale[i] * scale[j] * sigma2 * l->sum_kappa[i * n + j];
+		}
+	const lapack_int size = (lapack_int)n;
+	if (LAPACKE_dpotrf(LAPACK_ROW_MAJOR, 'U', size, H, size) != 0 || LAPACKE_dpotri(LAPACK_ROW_MAJOR, 'U', size, H, size) != 0)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		for (size_t j = 0; j < i; j++)
+			H[i * n + j] = H[j * n + i];
+	multiply(H, J, n, half);
+	multiply(half, H, n, out);
+	for (size_t i = 0; i < n; i++)
+		for (size_t j = 0; j < n; j++)
+			out[i * n + j] *= 2 * sigma2 * scale[i] * scale[j];
+	return true;
+}
+
+certificate certify(const objective *f, const optimum *o, size_t n)
+{
+	certificate c = {0};
+	measure(f, o->L, &c);
+	c.has_covariance = n > 0 && covariance(&o->at, evidence_sigma2(f->e), n, c.covariance);
+	return c;
+}

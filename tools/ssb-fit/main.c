@@ -1,0 +1,49 @@
+/* ssb-fit: aberrations and rotation from a spectrum, with error bars. */
+#include "tools/common/meta.h"
+#include "tools/ssb-fit/options.h"
+#include "tools/ssb-fit/report.h"
+
+typedef struct inputs {
+	ssb_reader *spectrum, *start;
+	evidence *e;
+} inputs;
+
+static bool load(const fit_options *o, inputs *in, fit_problem *problem, ssb_error *err)
+{
+	if (o->start && !(in->start = ssb_reader_open_kind(o->start, SSB_FIT, o->common.memory, err)))
+		return false;
+	if (!(in->spectrum = ssb_reader_open_kind(o->spectrum, SSB_SPECTRUM, o->common.memory, err)))
+		return false;
+	if (!fit_pose(problem, o, ssb_reader_meta(in->spectrum), in->start ? ssb_reader_meta(in->start) : NULL, err))
+		return false;
+	problem->e = in->e = evidence_load(in->spectrum, err);
+	return in->e;
+}
+
+int main(int argc, char **argv)
+{
+	fit_options o;
+	inputs in = {0};
+	fit_problem problem;
+	fit_result result = {0};
+	ssb_error err;
+	fit_parse(&o, argc, argv);
+	const backend *b = backend_open(o.device, &err);
+	bool ok = b && load(&o, &in, &problem, &err);
+	if (ok) {
+		problem.b = b;
+		result.warnings = meta_warnings(ssb_reader_meta(in.spectrum));
+		ok = fit_run(&problem, &result, &err);
+	}
+	if (ok) {
+		report_say(&problem, &result);
+		ok = report_store(&problem, &result, &o, in.spectrum, in.start, &err);
+	}
+	fit_free(&result);
+	json_decref(result.warnings);
+	evidence_free(in.e);
+	ssb_reader_close(in.spectrum);
+	ssb_reader_close(in.start);
+	cli_release(&o.common);
+	return cli_end(ok, &err);
+}

@@ -1,0 +1,28 @@
+/* The likelihood objective over a set of scan frequencies (physics.md section 5). */
+#ifndef SSB_FIT_OBJECTIVE_H
+#define SSB_FIT_OBJECTIVE_H
+
+#include "tools/transfer/backend.h"
+
+typedef struct objective {
+	const backend *b;
+	const evidence *e;
+	size_t count;            /* bins with m > 0 that take part */
+	frequency *frequency;
+	double *multiplicity;    /* m of each */
+	double *weight;          /* m, or 0 where W <= epsilon max W at the last value */
+	sums *sums;              /* at the last value */
+	size_t evaluations;
+} objective;
+
+/* Over `count` bins (indices into the evidence); those with m = 0 are dropped. False when memory runs out. */
+bool objective_make(objective *o, const backend *b, const evidence *e, const size_t *bin, size_t count);
+void objective_free(objective *o);
+
+/* L at p. */
+bool objective_value(objective *o, const optics_parameters *p, double *L);
+
+/* L and its derivatives by n parameters at the p of the last objective_value. */
+bool objective_derivatives(const objective *o, const optics_parameters *p, const int *parameter, size_t n, likelihood *out);
+
+#endif

@@ -1,0 +1,14 @@
+/* The fit file. */
+#ifndef SSB_FIT_REPORT_H
+#define SSB_FIT_REPORT_H
+
+#include "tools/ssb-fit/options.h"
+
+/* Say the result on stderr, in a few lines. */
+void report_say(const fit_problem *problem, const fit_result *result);
+
+/* Write the fit container (formats/SPEC.md). `start` may be NULL. */
+bool report_store(const fit_problem *problem, const fit_result *result, const fit_options *o, ssb_reader *spectrum, ssb_reader *start,
+                  ssb_error *err);
+
+#endif

@@ -1,0 +1,31 @@
+/* Where to start: every (C10, C12, phi12) of the range by look-up, and the neighbours of the BF pixels. */
+#ifndef SSB_FIT_SEARCH_H
+#define SSB_FIT_SEARCH_H
+
+#include "tools/ssb-fit/fit.h"
+
+/* A start point. */
+typedef struct start {
+	const char *origin;    /* "exhaustive search", "neighbours" */
+	optics_parameters p;
+	double score;          /* L on the search's bins, by look-up for the exhaustive search */
+} start;
+
+/* The bins by falling excess power, and what follows from the strongest. */
+typedef struct ranking {
+	size_t *bin;           /* m > 0, strongest first */
+	size_t count;
+	size_t searched;       /* how many of them the search looks at */
+	double q_rms;          /* 1/A, of those, weighted by excess power */
+} ranking;
+
+bool ranking_make(ranking *r, const evidence *e);
+void ranking_free(ranking *r);
+
+/* The best distinct starts, at most `most`, best first, then the neighbour starts. Returns how many; 0 with *err set on failure. */
+size_t search_starts(const fit_problem *problem, const ranking *r, start *starts, size_t most, ssb_error *err);
+
+/* Distance between candidates, A: half the basin 1/(alpha q_rms). */
+double search_spacing_A(const fit_problem *problem, const ranking *r);
+
+#endif

@@ -1,0 +1,126 @@
+#include "tools/ssb-recon/options.h"
+
+#include <fftw3.h>
+#include <string.h>
+#include "tools/common/message.h"
+#include "tools/common/meta.h"
+#include "tools/common/quantity.h"
+
+static recon_options parsed; /* the option table's targets must be constants */
+
+static bool parse_order(const cli_option *option, const char *text, ssb_error *err)
+{
+	recon_options *o = option->target;
+	const int order = optics_find_order(option->name);
+	o->order_given[order] = true;
+	return optics_parse_order(text, order, &o->C_nm[order], &o->phi_deg[order], err);
+}
+
+static bool parse_upsample(const cli_option *option, const char *text, ssb_error *err)
+{
+	if (!strcmp(text, "auto")) {
+		*(size_t *)option->target = 0;
+		return true;
+	}
+	return cli_count(option, text, err);
+}
+
+static bool parse_epsilon(const cli_option *option, const char *text, ssb_error *err)
+{
+	return cli_number(option, text, err) &&
+	       (*(double *)option->target > 0 || ssb_fail(err, SSB_USAGE, "'%s' is not above 0", text));
+}
+
+#define ORDER(name, example) {name, 0, example, parse_order, &parsed, "aberration, with units"}
+
+static const cli_option options[] = {
+	{"output", 'o', "PHASE", cli_text, &parsed.output, "write the phase here; - for standard output (required)"},
+	{"estimator", 'e', "ls|ssb|mean-phase", cli_choice, &parsed.estimator,
+	 "ls: least squares, rad (default); ssb: the classical single-sideband sum; mean-phase: mean over the pixels' phase images"},
+	{"upsample", 'u', "N|auto", parse_upsample, &parsed.upsample,
+	 "pixels per scan step on each axis (default 1); auto: the least that holds all of 2 alpha / lambda"},
+	{"epsilon", 0, "X", parse_epsilon, &parsed.epsilon, "regularisation of ls, as a fraction of the largest transfer (default 0.001)"},
+	{"device", 0, "auto|cpu|cuda", cli_text, &parsed.device, "where to compute (default auto)"},
+	{"rotation", 0, "DEG", cli_angle, &parsed.rotation_deg, "scan rotation in degrees, in place of the fit's"},
+	{"transpose", 0, "no|yes", cli_choice, &parsed.transposed, "whether the detector's axes are swapped, in place of the fit's"},
+	ORDER("c10", "LENGTH"), ORDER("c12", "LENGTH,ANGLE"), ORDER("c21", "LENGTH,ANGLE"), ORDER("c23", "LENGTH,ANGLE"),
+	ORDER("c30", "LENGTH"), ORDER("c32", "LENGTH,ANGLE"), ORDER("c34", "LENGTH,ANGLE"), ORDER("c41", "LENGTH,ANGLE"),
+	ORDER("c43", "LENGTH,ANGLE"), ORDER("c45", "LENGTH,ANGLE"), ORDER("c50", "LENGTH"), ORDER("c52", "LENGTH,ANGLE"),
+	ORDER("c54", "LENGTH,ANGLE"), ORDER("c56", "LENGTH,ANGLE"),
+};
+
+const cli_program recon_program = {
+	.name = "ssb-recon",
+	.summary = "reconstruct the phase image from a spectrum",
+	.operands = "SPECTRUM [FIT] -o PHASE",
+	.description = "Parameters come from FIT (ssb-fit) and, in place of its values, from the options: --c10 -10nm --c12 2nm,20deg. "
+	               "Without FIT at least one aberration must be given (--c10 0nm for none). Lengths take pm, A, nm, um, mm, m; angles "
+	               "deg, rad, mrad. Either input may be - for standard input.",
+	.options = options,
+	.option_count = sizeof options / sizeof *options,
+	.libraries = "FFTW 3",
+};
+
+void recon_parse(recon_options *o, int argc, char **argv)
+{
+	ssb_error err;
+	parsed = (recon_options){.upsample = 1, .epsilon = 1e-3, .device = "auto", .rotation_deg = NAN, .transposed = -1};
+	cli_parse(&recon_program, &parsed.common, argc, argv);
+	const cli_common *c = &parsed.common;
+	bool any = false, ok = true;
+	for (int i = 0; i < OPTICS_ORDERS; i++)
+		any |= parsed.order_given[i];
+	if (c->operands < 1 || c->operands > 2)
+		ok = ssb_fail(&err, SSB_USAGE, "needs a spectrum and at most one fit");
+	else if (!parsed.output)
+		ok = ssb_fail(&err, SSB_USAGE, "needs --output");
+	else if (c->operands == 1 && !any)
+		ok = ssb_fail(&err, SSB_USAGE, "needs a fit or aberrations (--c10 0nm for none)");
+	else if (c->operands == 2 && !strcmp(c->operand[0], "-") && !strcmp(c->operand[1], "-"))
+		ok = ssb_fail(&err, SSB_USAGE, "only one input can be standard input");
+	for (size_t i = 0; ok && i < c->operands; i++)
+		ok = cli_distinct(c->operand[i], parsed.output, &err);
+	if (!ok)
+		exit(cli_end(false, &err));
+	parsed.spectrum = c->operand[0];
+	parsed.fit = c->operands == 2 ? c->operand[1] : NULL;
+	*o = parsed;
+}
+
+/* Rotation and transposition of a spectrum without a fit: what ssb-prep was given, else the centre of mass. */
+static bool orientation(const json_t *meta, optics_parameters *p, ssb_error *err)
+{
+	const json_t *com = json_object_get(meta, "centre_of_mass");
+	double rotation_deg;
+	const char *source = "given to ssb-prep";
+	p->transposed = false;
+	if (json_object_get(meta, "transposed") ? !meta_boolean(meta, "transposed", &p->transposed, err)
+	                                        : !meta_boolean(com, "transposed_decided", &p->transposed, err))
+		return false;
+	if (!json_object_get(meta, "rotation_deg")) {
+		meta = json_object_get(com, p->transposed ? "transposed" : "plain");
+		source = "from the centre of mass";
+	}
+	if (!meta_number(meta, "rotation_deg", &rotation_deg, err))
+		return false;
+	p->rotation_rad = rotation_deg * M_PI / 180;
+	message_note("rotation %.3f deg, %stransposed, %s", rotation_deg, p->transposed ? "" : "not ", source);
+	return true;
+}
+
+bool recon_parameters(const recon_options *o, const json_t *optics, const json_t *spectrum_meta, optics_parameters *p, ssb_error *err)
+{
+	*p = (optics_parameters){0};
+	if (optics && !optics_from_json(p, optics, err))
+		return ssb_fail_prefix(err, "cannot read '%s': ", o->fit);
+	if (!optics && (isnan(o->rotation_deg) || o->transposed < 0) && !orientation(spectrum_meta, p, err))
+		return ssb_fail_prefix(err, "cannot read '%s': ", o->spectrum);
+	for (int i = 0; i < OPTICS_ORDERS; i++)
+		if (o->order_given[i])
+			optics_set(p, i, o->C_nm[i], o->phi_deg[i]);
+	if (!isnan(o->rotation_deg))
+		p->rotation_rad = o->rotation_deg * M_PI / 180;
+	if (o->transposed >= 0)
+		p->transposed = o->transposed;
+	return true;
+}
