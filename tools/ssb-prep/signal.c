@@ -120,7 +120,7 @@ static void sum_excess(spectrum *s, const double *counts, const double *excess)
 	s->excess_noise = sqrt(2 * multiplicity * squares);
 }
 
-static void start(spectrum *s, const double *counts, const near_bins *near)
+static void find_start(spectrum *s, const double *counts, const near_bins *near)
 {
 	const evidence e = evidence_of(s, counts, (const int32_t(*)[2])near->q_index, near->bins, near->row);
 	const double rotation_rad = s->settings->rotation_deg * M_PI / 180;
@@ -140,7 +140,8 @@ bool signal_measure(spectrum *s, ssb_error *err)
 			counts[b] = (double)s->sums.pixel[b];
 		take_all(s, counts, row, excess, &near);
 		sum_excess(s, counts, excess);
-		start(s, counts, &near);
+		if (s->excess >= 3 * s->excess_noise)
+			find_start(s, counts, &near);
 	}
 	near_bins_free(&near);
 	free(counts);

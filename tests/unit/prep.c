@@ -1,0 +1,311 @@
+/* ssb-prep's own code on synthetic counts: the disk, the transform against a plain DFT, sums, the rotation. */
+#include <complex.h>
+#include <stdlib.h>
+#include <string.h>
+#include "tests/unit/test.h"
+#include "tools/ssb-prep/disk.h"
+#include "tools/ssb-prep/passes.h"
+
+static uint32_t seed = 1;
+
+static double uniform(void)
+{
+	seed = seed * 1664525u + 1013904223u;
+	return seed / 4294967296.0;
+}
+
+/* ---- disk ---- */
+
+enum { SIDE = 40 };
+static uint64_t sum[SIDE * SIDE];
+static uint8_t usable[SIDE * SIDE];
+
+static pattern draw(double row, double column, double radius, double level, double noise)
+{
+	for (int i = 0; i < SIDE * SIDE; i++) {
+		const double in = fmin(1, fmax(0, radius - hypot(i / SIDE - row, i % SIDE - column) + 0.5));
+		sum[i] = (uint64_t)(100 + level * in * (1 + noise * (uniform() - 0.5)));
+		usable[i] = 1;
+	}
+	return (pattern){{SIDE, SIDE}, sum, usable, 100};
+}
+
+static void check_found(const char *name, const pattern *p, double row, double column, double radius)
+{
+	disk d;
+	ssb_error err = {SSB_OK, ""};
+	const bool found = disk_find(&d, p, NULL, NULL, &err);
+	CHECK(found, "%s: a disk (%s)", name, err.text);
+	CHECK(found && hypot(d.centre_px[0] - row, d.centre_px[1] - column) < 0.2 && fabs(d.radius_px - radius) < 0.3,
+	      "%s: centre %.2f,%.2f radius %.2f", name, d.centre_px[0], d.centre_px[1], d.radius_px);
+}
+
+static void check_refused(const char *name, const pattern *p, const char *words)
+{
+	disk d;
+	ssb_error err = {SSB_OK, ""};
+	CHECK(!disk_find(&d, p, NULL, NULL, &err) && err.status == SSB_BAD_INPUT && strstr(err.text, words) &&
+	      strstr(err.text, "--centre and --radius"), "%s: refused (%s)", name, err.text);
+}
+
+static void test_disk(void)
+{
+	pattern p = draw(17.3, 22.1, 9, 5000, 0.1);
+	check_found("a disk alone", &p, 17.3, 22.1, 9);
+	for (int i = 0; i < 4; i++)
+		sum[(36 + i / 2) * SIDE + 2 + i % 2] = 12000;
+	check_found("a spot elsewhere", &p, 17.3, 22.1, 9);
+	for (int i = 0; i < 4; i++)
+		sum[(38 + i / 2) * SIDE + 38 + i % 2] = 6000000;
+	check_found("and a hot cluster", &p, 17.3, 22.1, 9);
+	p = draw(17, 22, 9, 5000, 0.1);
+	for (int i = 0; i < SIDE; i++)
+		usable[17 * SIDE + i] = 0;
+	sum[17 * SIDE + 3] = 90000000;
+	check_found("a masked row", &p, 17, 22, 8.7);
+	p = draw(5, 20, 9, 5000, 0.1);
+	check_refused("cut by the edge", &p, "cuts");
+	p = draw(20, 20, 18, 5000, 0.1);
+	check_refused("on more than half of the detector", &p, "no bright-field disk");
+	p = draw(19.5, 19.5, 16.2, 5000, 0.3);
+	check_refused("on half of it: scattered pixels", &p, "no bright-field disk");
+	p = draw(20, 20, 9, 0, 0);
+	check_refused("a flat pattern", &p, "no bright-field disk");
+	p.frames = 0;
+	check_refused("no frame", &p, "no bright-field disk");
+}
+
+static void test_given_disk(void)
+{
+	disk d;
+	ssb_error err = {SSB_OK, ""};
+	size_t pixels = 0;
+	pattern p = draw(20, 20, 18, 5000, 0.1);
+	const double centre[2] = {20, 20}, radius = 3;
+	usable[20 * SIDE + 20] = 0;
+	CHECK(disk_find(&d, &p, centre, &radius, &err) && !d.measured && d.radius_px == 3 && d.flagged == 1, "given centre and radius are taken");
+	int32_t(*list)[2] = disk_pixels(&d, &p, &pixels, &err);
+	CHECK(list && pixels == 28 && list[0][0] == 17 && list[0][1] == 20 && list[27][0] == 23, "29 pixels within 3, less a flagged one: %zu", pixels);
+	free(list);
+	const double outside[2] = {100, 100};
+	CHECK(disk_find(&d, &p, outside, &radius, &err) && d.cut && d.edge_radius_px == 0, "a circle beyond the detector is cut");
+	CHECK(!disk_pixels(&d, &p, &pixels, &err) && err.status == SSB_BAD_INPUT, "and holds no pixel (%s)", err.text);
+	const double aspect[2] = {1, 2};
+	d.covariance_px2[0] = 4, d.covariance_px2[1] = 0, d.covariance_px2[2] = 1;
+	CHECK(fabs(disk_axes_ratio(&d, aspect) - 1) < 1e-12, "an ellipse in pixels is round in angle");
+}
+
+/* ---- counts ---- */
+
+typedef struct synthetic {
+	region r;
+	const void *block[3];
+	enum ssb_dtype type[3];
+	uint8_t *u1;
+	uint16_t *u2;
+	uint32_t *u4;
+	uint32_t *all; /* [frame][pixel] */
+	int32_t (*pixel)[2];
+	uint32_t *offset;
+	uint64_t *total;
+	bf_pixels bf;
+} synthetic;
+
+/* Three blocks of frames, of one, two and four bytes; every pixel in the bright field. */
+static void make(synthetic *s, size_t rows, size_t columns, size_t pixels)
+{
+	const size_t frames = rows * columns, third = (frames + 2) / 3, n = frames * pixels;
+	memset(s, 0, sizeof *s);
+	s->u1 = calloc(third * pixels, 1);
+	s->u2 = calloc(third * pixels, 2);
+	s->u4 = calloc(third * pixels, 4);
+	s->all = calloc(n, sizeof *s->all);
+	s->pixel = calloc(pixels, sizeof *s->pixel);
+	s->offset = calloc(pixels, sizeof *s->offset);
+	s->total = calloc(pixels, sizeof *s->total);
+	for (size_t i = 0; i < n; i++) {
+		const size_t block = i / pixels / third, at = i - block * third * pixels;
+		s->all[i] = (uint32_t)((block == 0 ? 255 : block == 1 ? 65535 : 4e9) * uniform());
+		if (block == 0)
+			s->u1[at] = (uint8_t)s->all[i];
+		else if (block == 1)
+			s->u2[at] = (uint16_t)s->all[i];
+		else
+			s->u4[at] = s->all[i];
+	}
+	for (size_t b = 0; b < pixels; b++) {
+		s->pixel[b][1] = (int32_t)b;
+		s->offset[b] = (uint32_t)b;
+	}
+	s->block[0] = s->u1, s->block[1] = s->u2, s->block[2] = s->u4;
+	s->type[0] = SSB_U1, s->type[1] = SSB_U2, s->type[2] = SSB_U4;
+	s->r = (region){.scan = {rows, columns}, .detector = {1, pixels}, .window = {1, pixels}, .valid_positions = frames,
+	                .counts = {frames, pixels, third, 3, s->block, s->type}, .scan_valid = malloc(frames)};
+	memset(s->r.scan_valid, 1, frames);
+	s->bf = (bf_pixels){pixels, (const int32_t(*)[2])s->pixel, s->offset};
+}
+
+static void invalidate(synthetic *s, size_t frame)
+{
+	s->r.scan_valid[frame] = 0;
+	s->r.valid_positions--;
+}
+
+static void release(synthetic *s)
+{
+	free(s->u1);
+	free(s->u2);
+	free(s->u4);
+	free(s->all);
+	free(s->pixel);
+	free(s->offset);
+	free(s->total);
+	free(s->r.scan_valid);
+}
+
+static void test_sums(void)
+{
+	synthetic s;
+	frame_sums sums;
+	ssb_error err = {SSB_OK, ""};
+	make(&s, 5, 7, 40);
+	invalidate(&s, 11);
+	CHECK(frame_sums_make(&sums, &s.r, &s.bf, &err), "sums of frames");
+	size_t wrong = 0;
+	for (size_t b = 0; b < 40; b++) {
+		uint64_t total = 0;
+		for (size_t i = 0; i < 35; i++)
+			total += i == 11 ? 0 : s.all[i * 40 + b];
+		wrong += sums.pixel[b] != total;
+	}
+	CHECK(!wrong, "each pixel's sum is exact in 64 bits: %zu wrong", wrong);
+	double row = 0, counts = 0;
+	for (size_t b = 0; b < 40; b++) {
+		row += (double)b * s.all[b];
+		counts += s.all[b];
+	}
+	CHECK((double)sums.position[0] == counts && fabs(sums.centre_of_mass[0][1] - row / counts) < 1e-12, "a frame's counts and centre of mass");
+	CHECK(sums.position[11] == 0 && isnan(sums.centre_of_mass[11][0]), "a missing frame has none");
+	frame_sums_free(&sums);
+	release(&s);
+}
+
+/* ---- transform ---- */
+
+/* G(q, b) of the fluctuations by the definition, in double. */
+static double complex plain_dft(const synthetic *s, size_t b, double mean, size_t qr, size_t qc)
+{
+	const size_t rows = s->r.scan[0], columns = s->r.scan[1];
+	double complex sum_over_scan = 0;
+	for (size_t r = 0; r < rows; r++)
+		for (size_t c = 0; c < columns; c++) {
+			const double turn = fmod((double)(qr * r) / (double)rows, 1) + fmod((double)(qc * c) / (double)columns, 1);
+			if (s->r.scan_valid[r * columns + c])
+				sum_over_scan += (s->all[(r * columns + c) * s->bf.count + b] - mean) * CMPLX(cos(2 * M_PI * turn), -sin(2 * M_PI * turn));
+		}
+	return sum_over_scan;
+}
+
+static void test_transform(size_t rows, size_t columns, bool holes)
+{
+	enum { PIXELS = 37 }; /* more than one block */
+	synthetic s;
+	ssb_error err = {SSB_OK, ""};
+	const size_t half = columns / 2 + 1, bins = rows * half;
+	make(&s, rows, columns, PIXELS);
+	if (holes) {
+		invalidate(&s, 3);
+		invalidate(&s, rows * columns - 1);
+	}
+	for (size_t i = 0; i < rows * columns * PIXELS; i++)
+		s.total[i % PIXELS] += s.r.scan_valid[i / PIXELS] ? s.all[i] : 0;
+	int32_t(*q)[2] = malloc(bins * sizeof *q);
+	float complex *G = malloc(bins * PIXELS * sizeof *G);
+	for (size_t i = 0; i < bins; i++)
+		q[i][0] = (int32_t)(i / half), q[i][1] = (int32_t)(i % half);
+	passes p;
+	CHECK(passes_plan(&p, &s.r, &s.bf, s.total, (const int32_t(*)[2])q, bins, SIZE_MAX, 0, 2, NULL, &err), "%zux%zu: planned", rows, columns);
+	passes_take(&p, 0);
+	CHECK(p.held == bins, "all bins in one pass");
+	memcpy(G, p.G, bins * PIXELS * sizeof *G);
+	passes_free(&p);
+
+	double worst = 0;
+	const double u = 0x1p-24, bound = u * (1 + 7 * log2((double)(rows * columns)));
+	for (size_t b = 0; b < PIXELS; b += 6) {
+		double error = 0, norm = 0;
+		for (size_t i = 1; i < bins; i++) {
+			const double complex exact = plain_dft(&s, b, (double)s.total[b] / (double)s.r.valid_positions, i / half, i % half);
+			error += pow(cabs(G[i * PIXELS + b] - exact), 2);
+			norm += pow(cabs(exact), 2);
+		}
+		worst = fmax(worst, sqrt(error / norm));
+	}
+	CHECK(worst <= bound, "%zux%zu%s: error %.2f u of the norm, at most %.0f u", rows, columns, holes ? " with holes" : "", worst / u, bound / u);
+	CHECK(worst <= 3 * u * sqrt(log2((double)(rows * columns))), "and no more than rounding that is independent");
+	size_t wrong = 0;
+	for (size_t b = 0; b < PIXELS; b++)
+		wrong += G[b] != (float)s.total[b];
+	CHECK(!wrong, "q = 0 is the exact sum");
+
+	transform *t = transform_new(&s.r, &s.bf, s.total, 1, &err);
+	const size_t from = bins / 3, some = bins / 2;
+	float complex *part = malloc(some * PIXELS * sizeof *part);
+	transform_bins(t, (const int32_t(*)[2])q + from, some, part, NULL);
+	CHECK(!memcmp(part, G + from * PIXELS, some * PIXELS * sizeof *part), "some bins alone, on one thread: the same bytes");
+	transform_free(t);
+	free(part);
+	free(q);
+	free(G);
+	release(&s);
+}
+
+/* ---- rotation ---- */
+
+/* The gradient of a few waves, turned into the detector frame of a known rotation. */
+static void test_deflection(double rotation_deg, bool transposed)
+{
+	enum { ROWS = 18, COLUMNS = 23 };
+	static double v[ROWS * COLUMNS][2];
+	const size_t scan[2] = {ROWS, COLUMNS};
+	const double step[2] = {0.4, 0.3}, sampling[2] = {1, 0.8}, angle = rotation_deg * M_PI / 180;
+	const int wave[3][2] = {{1, 2}, {3, -1}, {0, 2}};
+	for (int i = 0; i < ROWS * COLUMNS; i++) {
+		double scan_frame[2] = {0, 0};
+		for (int w = 0; w < 3; w++) {
+			const double q[2] = {wave[w][0] / (ROWS * step[0]), wave[w][1] / (COLUMNS * step[1])};
+			const double phase = 2 * M_PI * (q[0] * step[0] * (i / COLUMNS) + q[1] * step[1] * (i % COLUMNS)) + w;
+			for (int axis = 0; axis < 2; axis++)
+				scan_frame[axis] -= q[axis] * sin(phase) * (w + 1);
+		}
+		/* k_scan = rotation(k_detector): the inverse, then pixels */
+		const double r = scan_frame[0] * cos(angle) + scan_frame[1] * sin(angle), c = -scan_frame[0] * sin(angle) + scan_frame[1] * cos(angle);
+		v[i][0] = 10 + (transposed ? c : r) / sampling[0];
+		v[i][1] = 12 + (transposed ? r : c) / sampling[1];
+	}
+	deflection d;
+	ssb_error err = {SSB_OK, ""};
+	CHECK(deflection_find(&d, (const double(*)[2])v, scan, step, 1.5, sampling, &err) && d.found, "rotation %g: found", rotation_deg);
+	const double off = remainder(d.rotation_deg[transposed] - rotation_deg, 180);
+	CHECK(fabs(off) < 1e-6 && d.residual[transposed] < 1e-12 && d.residual[!transposed] > 0.05, "rotation %g%s: %.6f, residuals %.2g %.2g",
+	      rotation_deg, transposed ? " transposed" : "", d.rotation_deg[transposed], d.residual[0], d.residual[1]);
+	v[40][0] = v[40][1] = NAN;
+	CHECK(deflection_find(&d, (const double(*)[2])v, scan, step, 1.5, sampling, &err) &&
+	      fabs(remainder(d.rotation_deg[transposed] - rotation_deg, 180)) < 3, "a frame without counts does little: %.2f", d.rotation_deg[transposed]);
+	memset(v, 0, sizeof v);
+	CHECK(deflection_find(&d, (const double(*)[2])v, scan, step, 1.5, sampling, &err) && !d.found, "no deflection, no rotation");
+}
+
+int main(void)
+{
+	test_disk();
+	test_given_disk();
+	test_sums();
+	test_transform(16, 20, false);
+	test_transform(15, 21, false);
+	test_transform(7, 13, true);
+	test_transform(4, 4, false);
+	test_deflection(30, false);
+	test_deflection(-75, true);
+	return test_end();
+}
