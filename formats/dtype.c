@@ -1,10 +1,10 @@
 #include "formats/frame.h"
 
-static const char *const kind_names[] = { [SSB_REGION] = "region", [SSB_SPECTRUM] = "spectrum", [SSB_FIT] = "fit", [SSB_PHASE] = "phase" };
+static const char *const kind_names[] = {[SSB_REGION] = "region", [SSB_SPECTRUM] = "spectrum", [SSB_FIT] = "fit", [SSB_PHASE] = "phase"};
 
 static const struct { const char *name; size_t size; } dtypes[] = {
-	[SSB_U1] = { "u1", 1 }, [SSB_U2] = { "u2", 2 }, [SSB_U4] = { "u4", 4 }, [SSB_U8] = { "u8", 8 }, [SSB_I4] = { "i4", 4 },
-	[SSB_F4] = { "f4", 4 }, [SSB_F8] = { "f8", 8 }, [SSB_C8] = { "c8", 8 }, [SSB_C16] = { "c16", 16 },
+	[SSB_U1] = {"u1", 1}, [SSB_U2] = {"u2", 2}, [SSB_U4] = {"u4", 4}, [SSB_U8] = {"u8", 8}, [SSB_I4] = {"i4", 4},
+	[SSB_F4] = {"f4", 4}, [SSB_F8] = {"f8", 8}, [SSB_C8] = {"c8", 8}, [SSB_C16] = {"c16", 16},
 };
 
 const char *ssb_kind_name(enum ssb_kind kind)

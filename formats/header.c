@@ -71,7 +71,7 @@ static json_t *array_json(const ssb_array *array)
 bool header_make(struct header *header, enum ssb_kind kind, const json_t *meta, const json_t *history, const ssb_array *arrays,
                  size_t count, ssb_error *err)
 {
-	*header = (struct header){ .arrays = count, .meta = meta, .history = history };
+	*header = (struct header){.arrays = count, .meta = meta, .history = history };
 	if (count > SSB_MAX_ARRAYS)
 		return ssb_fail(err, SSB_RUNTIME, "more than %d arrays", SSB_MAX_ARRAYS);
 	for (size_t i = 0; i < count; i++)
@@ -133,7 +133,7 @@ static bool array_parse(json_t *entry, ssb_array *array, ssb_error *err)
 		return ssb_fail(err, SSB_BAD_INPUT, "its list of arrays is wrong: %s", why.text);
 	if (!is_name(name) || strlen(unit) >= SSB_NAME_SIZE)
 		return ssb_fail(err, SSB_BAD_INPUT, "array name '%.40s' or unit '%.40s' is not allowed", name, unit);
-	*array = (ssb_array){ .chunk_elements = chunk > 0 ? (uint64_t)chunk : 0 };
+	*array = (ssb_array){.chunk_elements = chunk > 0 ? (uint64_t)chunk : 0 };
 	strcpy(array->name, name);
 	strcpy(array->unit, unit);
 	if (!dtype_parse(dtype, &array->dtype) || !codec_parse(codec, &array->codec))
@@ -143,7 +143,7 @@ static bool array_parse(json_t *entry, ssb_array *array, ssb_error *err)
 
 bool header_parse(struct header *header, enum ssb_kind kind, const char *text, size_t size, ssb_error *err)
 {
-	*header = (struct header){ 0 };
+	*header = (struct header){0};
 	json_error_t why;
 	const char *name;
 	json_t *meta, *history, *list;

@@ -24,7 +24,7 @@ struct ssb_output {
 enum { FREE, TAKEN, USED, SLOTS = 64 };
 static char temporary[SLOTS][PATH_MAX];
 static atomic_int slot_state[SLOTS];
-static const int deadly[] = { SIGINT, SIGTERM, SIGHUP, SIGPIPE };
+static const int deadly[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
 
 static void remove_temporaries(int number)
 {
@@ -39,7 +39,7 @@ static void remove_temporaries(int number)
 static void watch_signals(void)
 {
 	for (size_t i = 0; i < sizeof deadly / sizeof *deadly; i++) {
-		struct sigaction before, action = { .sa_handler = remove_temporaries };
+		struct sigaction before, action = {.sa_handler = remove_temporaries};
 		sigemptyset(&action.sa_mask);
 		if (sigaction(deadly[i], NULL, &before) == 0 && (before.sa_handler == SIG_DFL || deadly[i] == SIGPIPE))
 			sigaction(deadly[i], &action, NULL);
@@ -124,7 +124,7 @@ ssb_output *ssb_output_open(const char *path, ssb_error *err)
 {
 	ssb_output *output = calloc(1, sizeof *output);
 	if (output)
-		*output = (ssb_output){ .path = strdup(path), .shown = frame_shown(path, "standard output"), .fd = -1, .slot = -1 };
+		*output = (ssb_output){.path = strdup(path), .shown = frame_shown(path, "standard output"), .fd = -1, .slot = -1 };
 	if (!output || !output->path || !output->shown) {
 		ssb_output_discard(output);
 		ssb_fail_errno(err, "cannot write '%s'", path);

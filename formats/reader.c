@@ -200,7 +200,7 @@ static bool read_json(ssb_reader *reader, const struct frame_file *frame, ssb_er
 
 static bool read_file_frame(ssb_reader *reader, ssb_error *err)
 {
-	struct frame_file frame = { 0 };
+	struct frame_file frame = {0};
 	size_t got = reader->size < FRAME_SIZE ? (size_t)reader->size : FRAME_SIZE;
 	if (!reader->map) {
 		if (!read_bytes(reader, &frame, FRAME_SIZE, &got, err))
@@ -292,8 +292,8 @@ static struct chunk *append_chunk(ssb_reader *reader, const struct frame_chunk *
 	reader->raw_size += frame->raw_size;
 	reader->stored_size += frame->stored_size;
 	struct chunk *chunk = &reader->chunk[reader->chunks++];
-	*chunk = (struct chunk){ .offset = reader->position, .stored_size = frame->stored_size, .hash = frame->payload_hash,
-		                 .stored = frame->stored, .codec = frame->codec };
+	*chunk = (struct chunk){.offset = reader->position, .stored_size = frame->stored_size, .hash = frame->payload_hash,
+		                 .stored = frame->stored, .codec = frame->codec};
 	return chunk;
 }
 

@@ -33,7 +33,7 @@ static bool put_header(ssb_writer *writer, enum ssb_kind kind, ssb_error *err)
 	char *text = header_text(&writer->header);
 	if (!text)
 		return ssb_fail(err, SSB_RUNTIME, "no header can be made of this metadata");
-	struct frame_file frame = { .version = FORMAT_VERSION, .kind = kind, .json_size = strlen(text) };
+	struct frame_file frame = {.version = FORMAT_VERSION, .kind = kind, .json_size = strlen(text)};
 	memcpy(frame.magic, FRAME_MAGIC, sizeof frame.magic);
 	frame.json_hash = XXH3_64bits(text, frame.json_size);
 	frame.check = frame_check(&frame);
@@ -117,8 +117,8 @@ bool ssb_write_chunk(ssb_writer *writer, const void *elements, enum ssb_dtype st
 		return ssb_fail(err, SSB_RUNTIME, "a chunk of '%s' in %s, which is %s", array->name, ssb_dtype_name(stored),
 		                ssb_dtype_name(array->dtype));
 	const size_t size = ssb_chunk_elements(array, writer->chunk) * ssb_dtype_size(stored);
-	struct frame_chunk frame = { .array = (uint32_t)writer->array, .chunk = writer->chunk, .raw_size = size, .stored_size = size,
-		                     .codec = SSB_RAW, .stored = stored };
+	struct frame_chunk frame = {.array = (uint32_t)writer->array, .chunk = writer->chunk, .raw_size = size, .stored_size = size,
+		                     .codec = SSB_RAW, .stored = stored};
 	if (array->codec == SSB_ZSTD && !pack(writer, &frame, &elements, err))
 		return false;
 	if (++writer->chunk == ssb_array_chunks(array)) {
@@ -149,8 +149,8 @@ static bool put_end(ssb_writer *writer, ssb_error *err)
 	if (writer->chunks != header->first_chunk[header->arrays])
 		return ssb_fail(err, SSB_RUNTIME, "array '%s' ends after chunk %llu", header->array[writer->array].name,
 		                (unsigned long long)writer->chunk);
-	struct frame_end frame = { .arrays = (uint32_t)header->arrays, .chunks = writer->chunks, .raw_size = writer->raw_size,
-		                   .stored_size = writer->stored_size, .digest = XXH3_64bits_digest(writer->identity) };
+	struct frame_end frame = {.arrays = (uint32_t)header->arrays, .chunks = writer->chunks, .raw_size = writer->raw_size,
+		                   .stored_size = writer->stored_size, .digest = XXH3_64bits_digest(writer->identity)};
 	memcpy(frame.mark, END_MARK, sizeof frame.mark);
 	frame.check = frame_check(&frame);
 	if (!put(writer, &frame, sizeof frame, err))

@@ -26,7 +26,7 @@ static struct bytes piped(const ssb_array *arrays, size_t count, const void *ele
 	int ends[2];
 	char path[32];
 	ssb_error err;
-	struct bytes bytes = { malloc(PIPE_BYTES), 0 };
+	struct bytes bytes = {malloc(PIPE_BYTES), 0};
 	if (pipe(ends) != 0 || !bytes.data)
 		abort();
 	snprintf(path, sizeof path, "/proc/self/fd/%d", ends[1]);
@@ -57,9 +57,9 @@ static bool same_back(const struct bytes *bytes, int as_pipe, const ssb_array *a
 
 static void test_round_trip(enum ssb_dtype dtype, enum ssb_codec codec, unsigned rank, int empty)
 {
-	static const uint64_t extents[SSB_MAX_RANK] = { 3, 2, 5, 1, 4, 2 };
+	static const uint64_t extents[SSB_MAX_RANK] = {3, 2, 5, 1, 4, 2};
 	static unsigned char elements[240 * 16];
-	ssb_array array = { "x", dtype, codec, rank, { 0 }, 7, "1" };
+	ssb_array array = {"x", dtype, codec, rank, {0}, 7, "1"};
 	ssb_error err;
 	for (unsigned i = 0; i < rank; i++)
 		array.shape[i] = i == rank / 2 && empty ? 0 : extents[i];
@@ -76,13 +76,13 @@ static void test_round_trip(enum ssb_dtype dtype, enum ssb_codec codec, unsigned
 
 static void test_narrowing(void)
 {
-	static const uint64_t value[] = { 0, 255, 7 };
+	static const uint64_t value[] = {0, 255, 7};
 	for (enum ssb_dtype dtype = SSB_U1; dtype <= SSB_U8; dtype++)
 		for (enum ssb_dtype stored = SSB_U1; stored <= dtype; stored++) {
 			const size_t width = ssb_dtype_size(stored), wide = ssb_dtype_size(dtype);
-			const ssb_array array = { "n", dtype, SSB_RAW, 1, { 3 }, 3, "counts" };
+			const ssb_array array = {"n", dtype, SSB_RAW, 1, {3}, 3, "counts"};
 			unsigned char narrow[24], expected[24];
-			ssb_error err = { 0 };
+			ssb_error err = {0};
 			for (size_t i = 0; i < 3; i++) {
 				memcpy(narrow + i * width, &value[i], width);
 				memcpy(expected + i * wide, &value[i], wide);
@@ -99,9 +99,9 @@ static void test_narrowing(void)
 /* A chunk of `stored` elements in an array of `dtype` must be refused, with nothing left behind. */
 static void test_wrong_type(enum ssb_dtype dtype, enum ssb_dtype stored)
 {
-	const ssb_array array = { "n", dtype, SSB_RAW, 1, { 1 }, 1, "1" };
-	const uint64_t element[2] = { 0 };
-	ssb_error err = { 0 };
+	const ssb_array array = {"n", dtype, SSB_RAW, 1, {1}, 1, "1"};
+	const uint64_t element[2] = {0};
+	ssb_error err = {0};
 	ssb_writer *writer = ssb_writer_open(scratch, SSB_FIT, meta, history, &array, 1, &err);
 	CHECK(writer && !ssb_write_chunk(writer, element, stored, &err) && err.status == SSB_RUNTIME, "no %s in %s: %s",
 	      ssb_dtype_name(stored), ssb_dtype_name(dtype), err.text);
@@ -110,9 +110,9 @@ static void test_wrong_type(enum ssb_dtype dtype, enum ssb_dtype stored)
 
 static void test_wrong_count(void)
 {
-	const ssb_array array = { "n", SSB_F4, SSB_RAW, 1, { 4 }, 2, "1" };
-	const float elements[4] = { 0 };
-	ssb_error err = { 0 };
+	const ssb_array array = {"n", SSB_F4, SSB_RAW, 1, {4}, 2, "1"};
+	const float elements[4] = {0};
+	ssb_error err = {0};
 	ssb_writer *writer = ssb_writer_open("/tmp/never-written", SSB_FIT, meta, history, &array, 1, &err);
 	CHECK(ssb_write_chunk(writer, elements, SSB_F4, &err) && !ssb_writer_finish(writer, &err) && access("/tmp/never-written", F_OK) != 0,
 	      "a missing chunk: %s", err.text);
@@ -124,8 +124,8 @@ static void test_wrong_count(void)
 
 static void test_wrong_arrays(const char *what, ssb_array first, ssb_array second)
 {
-	const ssb_array arrays[2] = { first, second };
-	ssb_error err = { 0 };
+	const ssb_array arrays[2] = {first, second};
+	ssb_error err = {0};
 	ssb_writer *writer = ssb_writer_open("/tmp/never-written", SSB_FIT, meta, history, arrays, 2, &err);
 	CHECK(!writer && err.status == SSB_RUNTIME && strstr(err.text, what), "%s: %s", what, err.text);
 	ssb_writer_discard(writer);
@@ -135,7 +135,7 @@ static void test_limit(enum ssb_codec codec, int as_pipe, size_t limit, const ch
 {
 	char path[32];
 	int fd;
-	ssb_error err = { 0 };
+	ssb_error err = {0};
 	CHECK(write_sample(scratch, codec, &err), "a sample");
 	struct bytes file = slurp(scratch);
 	ssb_reader *reader = ssb_reader_open(offer(file.data, file.size, as_pipe, &fd, path), limit, &err);
@@ -157,7 +157,7 @@ static void test_order(void)
 {
 	char path[32];
 	int fd;
-	ssb_error err = { 0 };
+	ssb_error err = {0};
 	const void *late = NULL, *early = NULL;
 	enum ssb_dtype stored;
 	CHECK(write_sample(scratch, SSB_ZSTD, &err), "a sample");
@@ -176,7 +176,7 @@ static void test_find(void)
 {
 	size_t index;
 	uint64_t hash;
-	ssb_error err = { 0 };
+	ssb_error err = {0};
 	ssb_reader *reader = ssb_reader_open_kind(scratch, SSB_REGION, LIMIT, &err);
 	CHECK(reader && ssb_reader_find(reader, "G", SSB_C8, 1, &index, &err) && index == 2, "G is found");
 	CHECK(!ssb_reader_find(reader, "H", 0, 0, &index, &err) && err.status == SSB_BAD_INPUT, "H is not: %s", err.text);
@@ -193,9 +193,9 @@ static void test_threads(enum ssb_codec codec)
 {
 	enum { CHUNKS = 200, ELEMENTS = 100 };
 	static uint32_t elements[CHUNKS * ELEMENTS];
-	const ssb_array array = { "n", SSB_U4, codec, 2, { CHUNKS, ELEMENTS }, ELEMENTS, "1" };
-	const void *seen[4 * CHUNKS] = { NULL };
-	ssb_error err = { 0 };
+	const ssb_array array = {"n", SSB_U4, codec, 2, {CHUNKS, ELEMENTS}, ELEMENTS, "1"};
+	const void *seen[4 * CHUNKS] = {NULL};
+	ssb_error err = {0};
 	size_t wrong = 0;
 	for (uint32_t i = 0; i < CHUNKS * ELEMENTS; i++)
 		elements[i] = i / 3;
@@ -217,13 +217,13 @@ static void test_threads(enum ssb_codec codec)
 
 static void test_refusals(void)
 {
-	const ssb_array fine = { "n", SSB_F4, SSB_RAW, 1, { 4 }, 2, "1" };
-	const ssb_array nameless = { "", SSB_F4, SSB_RAW, 1, { 4 }, 2, "1" };
-	const ssb_array odd = { "a b", SSB_F4, SSB_RAW, 1, { 4 }, 2, "1" };
-	const ssb_array huge = { "m", SSB_F4, SSB_RAW, 3, { UINT64_C(1) << 40, UINT64_C(1) << 21, 1 }, 2, "1" };
-	const ssb_array chunkless = { "m", SSB_F4, SSB_RAW, 1, { 4 }, 0, "1" };
-	const ssb_array deep = { "m", SSB_F4, SSB_RAW, 7, { 1, 1, 1, 1, 1, 1 }, 1, "1" };
-	const ssb_array typeless = { "m", 0, SSB_RAW, 1, { 4 }, 2, "1" };
+	const ssb_array fine = {"n", SSB_F4, SSB_RAW, 1, {4}, 2, "1"};
+	const ssb_array nameless = {"", SSB_F4, SSB_RAW, 1, {4}, 2, "1"};
+	const ssb_array odd = {"a b", SSB_F4, SSB_RAW, 1, {4}, 2, "1"};
+	const ssb_array huge = {"m", SSB_F4, SSB_RAW, 3, {UINT64_C(1) << 40, UINT64_C(1) << 21, 1}, 2, "1"};
+	const ssb_array chunkless = {"m", SSB_F4, SSB_RAW, 1, {4}, 0, "1"};
+	const ssb_array deep = {"m", SSB_F4, SSB_RAW, 7, {1, 1, 1, 1, 1, 1}, 1, "1"};
+	const ssb_array typeless = {"m", 0, SSB_RAW, 1, {4}, 2, "1"};
 	test_wrong_arrays("twice", fine, fine);
 	test_wrong_arrays("array name ''", fine, nameless);
 	test_wrong_arrays("array name 'a b'", fine, odd);
@@ -241,7 +241,7 @@ static void test_refusals(void)
 
 static int write_for_suite(const char *codec, const char *path)
 {
-	ssb_error err = { 0 };
+	ssb_error err = {0};
 	if (!write_sample(path, strcmp(codec, "zstd") == 0 ? SSB_ZSTD : SSB_RAW, &err))
 		fprintf(stderr, "container: %s\n", err.text);
 	return (int)err.status;

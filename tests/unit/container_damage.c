@@ -79,7 +79,7 @@ static bool same_arrays(ssb_reader *reader, const json_t *expected, ssb_error *e
 
 static void test_good(const char *name, const char *path, const json_t *expected)
 {
-	ssb_error err = { 0 };
+	ssb_error err = {0};
 	char digest[17] = "";
 	ssb_reader *reader = ssb_reader_open(path, LIMIT, &err);
 	const bool ok = reader && same_arrays(reader, json_object_get(expected, "arrays"), &err) && ssb_reader_finish(reader, digest, &err);
@@ -89,7 +89,7 @@ static void test_good(const char *name, const char *path, const json_t *expected
 
 static void test_bad(const char *name, const char *path, const char *words)
 {
-	ssb_error err = { 0 };
+	ssb_error err = {0};
 	uint64_t hash;
 	CHECK(!read_all(path, LIMIT, &hash, &err) && err.status == SSB_BAD_INPUT && strstr(err.text, words), "%s: %s", name, err.text);
 }

@@ -18,7 +18,7 @@ struct bytes { unsigned char *data; size_t size; };
 /* Offers bytes under a name: /proc/self/fd/N of a regular file or of a filled pipe. Close *fd when done. */
 __attribute__((unused)) static const char *offer(const void *data, size_t size, int as_pipe, int *fd, char path[32])
 {
-	int ends[2] = { -1, -1 };
+	int ends[2] = {-1, -1};
 	if (as_pipe ? pipe(ends) != 0 : (ends[0] = ends[1] = memfd_create("container", 0)) < 0)
 		abort();
 	if (write(ends[1], data, size) != (ssize_t)size)
@@ -32,7 +32,7 @@ __attribute__((unused)) static const char *offer(const void *data, size_t size, 
 
 __attribute__((unused)) static struct bytes slurp(const char *path)
 {
-	struct bytes bytes = { malloc(PIPE_BYTES), 0 };
+	struct bytes bytes = {malloc(PIPE_BYTES), 0};
 	FILE *file = fopen(path, "rb");
 	if (!file || !bytes.data)
 		abort();
@@ -56,7 +56,7 @@ __attribute__((unused)) static bool hash_array(ssb_reader *reader, size_t index,
 __attribute__((unused)) static bool read_all(const char *path, size_t limit, uint64_t *hash, ssb_error *err)
 {
 	ssb_reader *reader = ssb_reader_open(path, limit, err);
-	uint64_t hashes[SSB_MAX_ARRAYS + 1] = { 0 };
+	uint64_t hashes[SSB_MAX_ARRAYS + 1] = {0};
 	char digest[17];
 	bool ok = reader != NULL;
 	for (size_t i = 0; ok && i < ssb_reader_arrays(reader); i++)
@@ -84,9 +84,9 @@ __attribute__((unused)) static bool read_bytes(const void *data, size_t size, in
 __attribute__((unused)) static bool write_sample(const char *path, enum ssb_codec codec, ssb_error *err)
 {
 	static const ssb_array arrays[] = {
-		{ "counts", SSB_U2, SSB_RAW, 3, { 3, 4, 5 }, 20, "counts" },
-		{ "nothing", SSB_F4, SSB_RAW, 2, { 0, 3 }, 10, "1" },
-		{ "G", SSB_C8, SSB_RAW, 1, { 72 }, 64, "1" },
+		{"counts", SSB_U2, SSB_RAW, 3, {3, 4, 5}, 20, "counts"},
+		{"nothing", SSB_F4, SSB_RAW, 2, {0, 3}, 10, "1"},
+		{"G", SSB_C8, SSB_RAW, 1, {72}, 64, "1"},
 	};
 	ssb_array coded[3];
 	uint16_t counts[60];

@@ -50,7 +50,7 @@ static ssb_output *begin(const char *path, const char *text, ssb_error *err)
 
 static void test_commit(void)
 {
-	ssb_error err = { 0 };
+	ssb_error err = {0};
 	struct stat info;
 	umask(027);
 	ssb_output *output = begin("x", "one", &err);
@@ -71,7 +71,7 @@ static void test_commit(void)
 
 static void test_link(void)
 {
-	ssb_error err = { 0 };
+	ssb_error err = {0};
 	struct stat info;
 	CHECK(ssb_output_commit(begin("target", "old", &err), &err) && symlink("target", "link") == 0, "a link to a file");
 	CHECK(ssb_output_commit(begin("link", "new", &err), &err) && holds("target", "new"), "writing to it changes the file");
@@ -82,7 +82,7 @@ static void test_link(void)
 static void test_several(void)
 {
 	ssb_output *output[64];
-	ssb_error err = { 0 };
+	ssb_error err = {0};
 	char path[12];
 	int opened = 0;
 	for (int i = 0; i < 64; i++) {
@@ -145,7 +145,7 @@ static void die_of_closed_reader(void)
 
 static void test_hangup_ignored(void)
 {
-	ssb_error err = { 0 };
+	ssb_error err = {0};
 	signal(SIGHUP, SIG_IGN);
 	ssb_output *output = begin("x", "some", &err);
 	raise(SIGHUP);
@@ -155,13 +155,13 @@ static void test_hangup_ignored(void)
 
 static void test_refused(const char *path, int number)
 {
-	ssb_error err = { 0 };
+	ssb_error err = {0};
 	CHECK(!begin(path, "some", &err) && err.status == SSB_RUNTIME && strstr(err.text, strerror(number)), "%s", err.text);
 }
 
 static void test_not_regular(void)
 {
-	ssb_error err = { 0 };
+	ssb_error err = {0};
 	CHECK(ssb_output_commit(begin("/dev/null", "some", &err), &err), "/dev/null takes all");
 	CHECK(mkfifo("fifo", 0600) == 0, "a FIFO");
 	const int reader = open("fifo", O_RDONLY | O_NONBLOCK);
