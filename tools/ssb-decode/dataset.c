@@ -4,12 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include "tools/ssb-decode/filters.h"
+#include "tools/ssb-decode/newer_layout.h"
 
 enum { SLAB_BYTES = 32 << 20, SLAB_CHUNKS = 4096 }; /* fetched before the threads decode them */
 
 struct dataset {
 	dataset_info info;
-	hid_t id;
+	hid_t id;                     /* -1 for a set that HDF5 cannot open */
+	newer_set *newer;             /* then this is it */
 	unsigned lead;                /* axes that count frames */
 	bool chunked, ours;
 	hsize_t chunk[H5S_MAX_RANK];
@@ -29,7 +31,7 @@ static void describe_type(hid_t type, dataset_info *info)
 	const bool is_unsigned = info->class == H5T_INTEGER && H5Tget_sign(type) == H5T_SGN_NONE;
 	const char kind = info->class == H5T_FLOAT ? 'f' : is_unsigned ? 'u' : 'i';
 	info->big_endian = H5Tget_order(type) == H5T_ORDER_BE && info->element_size > 1;
-	snprintf(info->type, sizeof info->type, "%c%c%u", info->big_endian ? '>' : '<', kind, (unsigned)info->element_size % 1000);
+	snprintf(info->type, sizeof info->type, "%c%c%u", info->element_size == 1 ? '|' : info->big_endian ? '>' : '<', kind, (unsigned)info->element_size % 1000);
 	info->counts = is_unsigned && (info->element_size == 1 || info->element_size == 2 || info->element_size == 4) &&
 	               H5Tget_precision(type) == 8 * info->element_size && H5Tget_offset(type) == 0;
 }
@@ -89,29 +91,46 @@ static bool describe_storage(dataset *set, hid_t creation, ssb_error *err)
 	return layout != H5D_CHUNKED || describe_chunks(set, creation, err);
 }
 
-static bool describe(dataset *set, ssb_error *err)
+static bool describe(dataset *set, hid_t type, hid_t space, hid_t creation, ssb_error *err)
+{
+	if (type < 0 || space < 0 || creation < 0)
+		return ssb_fail(err, SSB_BAD_INPUT, "the set's header is damaged");
+	describe_type(type, &set->info);
+	return describe_shape(set, space, err) && describe_storage(set, creation, err);
+}
+
+static bool describe_opened(dataset *set, ssb_error *err)
 {
 	const hid_t type = H5Dget_type(set->id), space = H5Dget_space(set->id), creation = H5Dget_create_plist(set->id);
-	bool ok = type >= 0 && space >= 0 && creation >= 0;
-	if (!ok)
-		ssb_fail(err, SSB_BAD_INPUT, "the set's header is damaged");
-	if (ok)
-		describe_type(type, &set->info);
-	ok = ok && describe_shape(set, space, err) && describe_storage(set, creation, err);
+	const bool ok = describe(set, type, space, creation, err);
 	H5Pclose(creation);
 	H5Sclose(space);
 	H5Tclose(type);
 	return ok;
 }
 
+static bool describe_newer(dataset *set, const h5_place *place, ssb_error *err)
+{
+	set->newer = newer_set_open(place, err);
+	if (!set->newer || !describe(set, newer_set_type(set->newer), newer_set_space(set->newer), newer_set_creation(set->newer), err))
+		return false;
+	return set->ours || ssb_fail(err, SSB_BAD_INPUT, "these filters in the newest layout need HDF5 2.0 or later");
+}
+
 dataset *dataset_open(const h5_place *place, ssb_error *err)
 {
 	char cause[H5_CAUSE_SIZE];
+	bool ok;
 	dataset *const set = calloc(1, sizeof *set);
 	if (!set)
 		return ssb_fail_errno(err, "set '%s'", place->object), NULL;
 	set->id = H5Dopen2(place->file, place->object, H5P_DEFAULT);
-	const bool ok = set->id >= 0 ? describe(set, err) : ssb_fail(err, SSB_BAD_INPUT, "no dataset, or damaged: %s", h5_cause(cause));
+	if (set->id >= 0)
+		ok = describe_opened(set, err);
+	else if (strstr(h5_cause(cause), "version number for layout message"))
+		ok = describe_newer(set, place, err);
+	else
+		ok = ssb_fail(err, SSB_BAD_INPUT, "no dataset, or damaged: %s", cause);
 	if (ok)
 		return set;
 	ssb_fail_prefix(err, "'%s:%s': ", place->path, place->object);
@@ -125,6 +144,7 @@ void dataset_close(dataset *set)
 		return;
 	if (set->id >= 0)
 		H5Dclose(set->id);
+	newer_set_close(set->newer);
 	free(set);
 }
 
@@ -133,17 +153,14 @@ const dataset_info *dataset_describe(const dataset *set)
 	return &set->info;
 }
 
-uint64_t dataset_next_band(const dataset *set, uint64_t frame)
+uint64_t dataset_band(const dataset *set)
 {
 	uint64_t band = 1, in_chunk = 1;
-	if (set->chunked && set->lead > 0) {
-		band = set->chunk[0];
-		for (unsigned i = 0; i < set->lead; i++)
-			in_chunk *= set->chunk[i];
-		for (unsigned i = 1; i < set->lead; i++)
-			band *= set->info.shape[i];
+	for (unsigned i = 0; set->chunked && i < set->lead; i++) {
+		in_chunk *= set->chunk[i];
+		band *= i == 0 ? set->chunk[i] : set->info.shape[i];
 	}
-	return in_chunk == 1 ? frame + 1 : (frame / band + 1) * band;
+	return in_chunk == 1 ? 1 : band;
 }
 
 /* ---- which chunks hold which frames ---- */
@@ -221,11 +238,12 @@ static void chunk_origin(const chunk_walk *w, hsize_t origin[H5S_MAX_RANK])
 }
 
 /* *bytes is 0 for a chunk that was never written. */
-static bool stored_size(hid_t id, const hsize_t *origin, hsize_t *bytes, ssb_error *err)
+static bool stored_size(const dataset *set, const hsize_t *origin, hsize_t *bytes, ssb_error *err)
 {
 	char cause[H5_CAUSE_SIZE];
-	*bytes = 0;
-	if (H5Dget_chunk_storage_size(id, origin, bytes) >= 0 || strstr(h5_cause(cause), "not allocated"))
+	uint32_t mask;
+	*bytes = set->newer ? newer_set_chunk(set->newer, origin, &mask) : 0;
+	if (set->newer || H5Dget_chunk_storage_size(set->id, origin, bytes) >= 0 || strstr(h5_cause(cause), "not allocated"))
 		return true;
 	return ssb_fail(err, SSB_BAD_INPUT, "the chunk index is damaged: %s", cause);
 }
@@ -236,7 +254,7 @@ static bool absent_by_chunk(dataset *set, const seat *seats, size_t count, uint8
 	while (next_chunk(&w)) {
 		hsize_t origin[H5S_MAX_RANK], bytes;
 		chunk_origin(&w, origin);
-		if (!stored_size(set->id, origin, &bytes, err))
+		if (!stored_size(set, origin, &bytes, err))
 			return false;
 		for (size_t i = w.first; i < w.end && bytes == 0; i++)
 			absent[seats[i].entry] = 1;
@@ -265,7 +283,7 @@ bool dataset_absent(dataset *set, const uint64_t *frames, size_t count, uint8_t 
 			memset(absent, 1, count);
 		return true;
 	}
-	if (all_written(set))
+	if (!set->newer && all_written(set))
 		return true;
 	seat *const seats = seats_of(set, frames, count, err);
 	const bool ok = seats && absent_by_chunk(set, seats, count, absent, err);
@@ -340,7 +358,7 @@ static bool add_chunk(slab *s, const chunk_walk *w, uint8_t *values, ssb_error *
 	const size_t frame_bytes = set->info.rows * set->info.columns * set->info.element_size, i = s->count;
 	hsize_t *const origin = s->origin[i], bytes;
 	chunk_origin(w, origin);
-	if (!stored_size(set->id, origin, &bytes, err))
+	if (!stored_size(set, origin, &bytes, err))
 		return false;
 	if (bytes == 0)
 		return ssb_fail(err, SSB_BAD_INPUT, "its chunk was never written");
@@ -357,16 +375,26 @@ static bool add_chunk(slab *s, const chunk_walk *w, uint8_t *values, ssb_error *
 	return true;
 }
 
-static bool fetch_slab(const dataset *set, slab *s, chunk_decoder *decoder, size_t *failed, ssb_error *err)
+static bool fetch_chunk(const dataset *set, const hsize_t *origin, uint32_t *mask, uint8_t *bytes, ssb_error *err)
 {
 	char cause[H5_CAUSE_SIZE];
+	if (set->newer) {
+		newer_set_chunk(set->newer, origin, mask);
+		return newer_set_read(set->newer, origin, bytes, err);
+	}
+	return H5Dread_chunk(set->id, H5P_DEFAULT, origin, mask, bytes) >= 0 ||
+	       ssb_fail(err, SSB_BAD_INPUT, "its chunk cannot be read: %s", h5_cause(cause));
+}
+
+static bool fetch_slab(const dataset *set, slab *s, chunk_decoder *decoder, size_t *failed, ssb_error *err)
+{
 	uint8_t *at = chunk_decoder_arena(decoder, s->bytes + 1, err);
 	*failed = 0;
 	for (size_t i = 0; at && i < s->count; i++) {
 		uint32_t mask = 0;
 		*failed = i;
-		if (H5Dread_chunk(set->id, H5P_DEFAULT, s->origin[i], &mask, at) < 0)
-			return ssb_fail(err, SSB_BAD_INPUT, "its chunk cannot be read: %s", h5_cause(cause));
+		if (!fetch_chunk(set, s->origin[i], &mask, at, err))
+			return false;
 		s->job[i].stored = at;
 		s->job[i].plain = mask & 1;
 		at += s->job[i].stored_size;
@@ -475,7 +503,7 @@ static bool read_by_library(dataset *set, const uint64_t *frames, size_t count, 
 	return ok;
 }
 
-static void swap_bytes(uint8_t *values, size_t count, size_t size)
+void elements_swap(uint8_t *values, size_t count, size_t size)
 {
 #pragma omp parallel for
 	for (size_t i = 0; i < count; i++)
@@ -496,6 +524,6 @@ bool dataset_read(dataset *set, const uint64_t *frames, size_t count, void *valu
 	if (!read_chunks(set, frames, count, values, number_of_first, decoder, err))
 		return false;
 	if (set->info.big_endian)
-		swap_bytes(values, count * set->info.rows * set->info.columns, set->info.element_size);
+		elements_swap(values, count * set->info.rows * set->info.columns, set->info.element_size);
 	return true;
 }

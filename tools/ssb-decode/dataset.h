@@ -36,7 +36,10 @@ bool dataset_absent(dataset *set, const uint64_t *frames, size_t count, uint8_t 
 bool dataset_read(dataset *set, const uint64_t *frames, size_t count, void *values, uint64_t number_of_first, chunk_decoder *decoder,
                   ssb_error *err);
 
-/* Frames come in bands that share chunks: the first frame of the band after the one of `frame`. */
-uint64_t dataset_next_band(const dataset *set, uint64_t frame);
+/* Reverse the bytes of each of `count` elements of `size` bytes. */
+void elements_swap(uint8_t *values, size_t count, size_t size);
+
+/* Frames that share chunks come in bands: frames per band, 1 when no chunk holds more than one frame. */
+uint64_t dataset_band(const dataset *set);
 
 #endif

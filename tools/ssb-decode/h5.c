@@ -138,25 +138,35 @@ int h5_attribute_numbers(const h5_place *place, const char *attribute, double *v
 	return count;
 }
 
+/* The items of a text array, joined by commas. Each is `stride` bytes after the one before, or where a pointer there says. */
+static void join_items(const char *items, size_t count, size_t stride, bool pointers, char *text, size_t size)
+{
+	size_t length = 0;
+	text[0] = 0;
+	for (size_t i = 0; i < count && length < size; i++) {
+		const char *item = items + i * stride;
+		if (pointers)
+			memcpy(&item, items + i * stride, sizeof item);
+		const size_t longest = pointers ? size : stride;
+		length += (size_t)snprintf(text + length, size - length, "%s%.*s", i ? ", " : "", (int)longest, item ? item : "");
+	}
+}
+
 static bool read_text(hid_t id, hid_t space, hid_t type, reader *read, char *text, size_t size)
 {
-	enum { LONGEST = 1 << 16 };
-	const size_t length = H5Tget_size(type);
-	if (H5Tget_class(type) != H5T_STRING || H5Sget_simple_extent_npoints(space) != 1 || length == 0 || length > LONGEST)
+	enum { LONGEST = 1 << 16, MOST_ITEMS = 64 };
+	const size_t stride = H5Tget_size(type);
+	const hssize_t count = H5Sget_simple_extent_npoints(space);
+	if (H5Tget_class(type) != H5T_STRING || count < 1 || count > MOST_ITEMS || stride == 0 || stride > LONGEST)
 		return false;
-	if (H5Tis_variable_str(type) > 0) {
-		char *value = NULL;
-		const bool ok = read(id, type, &value) >= 0 && value;
-		if (ok)
-			snprintf(text, size, "%s", value);
-		H5free_memory(value);
-		return ok;
-	}
-	char *const value = calloc(length + 1, 1);
-	const bool ok = value && read(id, type, value) >= 0;
+	const bool pointers = H5Tis_variable_str(type) > 0;
+	char *const items = calloc((size_t)count, stride);
+	const bool ok = items && read(id, type, items) >= 0;
 	if (ok)
-		snprintf(text, size, "%s", value);
-	free(value);
+		join_items(items, (size_t)count, stride, pointers, text, size);
+	if (ok && pointers)
+		H5Dvlen_reclaim(type, space, H5P_DEFAULT, items);
+	free(items);
 	return ok;
 }
 

@@ -47,7 +47,7 @@ bool h5_is_group(const h5_place *place);
 int h5_numbers(const h5_place *place, double *values, int room);
 int h5_attribute_numbers(const h5_place *place, const char *attribute, double *values, int room);
 
-/* A text dataset or attribute, cut to `size`; false when there is none. */
+/* A text dataset or attribute, the items of an array joined by commas, cut to `size`; false when there is none. */
 bool h5_text(const h5_place *place, char *text, size_t size);
 bool h5_attribute_text(const h5_place *place, const char *attribute, char *text, size_t size);
 

@@ -45,10 +45,8 @@ static bool check_bytes(const uint8_t *bytes, uint64_t place, uint64_t size, ssb
 	return true;
 }
 
-bool superblock_check(const char *path, ssb_error *err)
+static bool read_superblock(const char *path, uint8_t bytes[SUPERBLOCK_SIZE], uint64_t *place, uint64_t *size, ssb_error *err)
 {
-	uint8_t bytes[SUPERBLOCK_SIZE];
-	uint64_t place;
 	struct stat status;
 	const int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (descriptor < 0)
@@ -56,10 +54,25 @@ bool superblock_check(const char *path, ssb_error *err)
 	bool ok = true;
 	if (fstat(descriptor, &status) || !S_ISREG(status.st_mode))
 		ok = ssb_fail(err, SSB_BAD_INPUT, "no regular file");
-	else if (!find_superblock(descriptor, (uint64_t)status.st_size, bytes, &place))
+	else if (!find_superblock(descriptor, *size = (uint64_t)status.st_size, bytes, place))
 		ok = ssb_fail(err, SSB_BAD_INPUT, "no HDF5 file");
-	else
-		ok = check_bytes(bytes, place, (uint64_t)status.st_size, err);
 	close(descriptor);
 	return ok;
+}
+
+bool superblock_check(const char *path, ssb_error *err)
+{
+	uint8_t bytes[SUPERBLOCK_SIZE];
+	uint64_t place, size;
+	return read_superblock(path, bytes, &place, &size, err) && check_bytes(bytes, place, size, err);
+}
+
+bool superblock_place(const char *path, uint64_t *place, unsigned *address_bytes, ssb_error *err)
+{
+	uint8_t bytes[SUPERBLOCK_SIZE];
+	uint64_t size;
+	if (!read_superblock(path, bytes, place, &size, err))
+		return false;
+	*address_bytes = bytes[bytes[8] < 2 ? 13 : 9];
+	return true;
 }
