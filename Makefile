@@ -3,6 +3,7 @@
 # make demo       simulates an acquisition and takes it through all five stages into demo/
 # make check      builds and runs every test
 # make lint       clang-tidy, cppcheck, shellcheck
+# make fuzz       runs each libFuzzer target (clang) for FUZZ_SECONDS; make check replays their committed corpus without clang
 # make SAN=1 …    the same with AddressSanitizer and UBSan, in build-san/
 # make install PREFIX=/usr/local DESTDIR=
 
@@ -77,10 +78,24 @@ units: $(UNITS)
 check: all units
 	BUILD=$(BUILD) PYTHON=$(PYTHON) tests/run
 
+# Fuzz targets: tests/fuzz/NAME.c, begun from tests/fuzz/corpus/NAME; tests/unit/fuzz_NAME.c replays that corpus.
+FUZZ_SECONDS ?= 60
+FUZZ_NAMES   := $(filter-out replay,$(notdir $(basename $(wildcard tests/fuzz/*.c))))
+FUZZ_SOURCES := $(call sources,formats) $(call sources,tools/bitshuffle)
+FUZZ_LIBS     = $(shell pkg-config --libs $(PACKAGES_common) liblz4)
+build-fuzz/%: tests/fuzz/%.c $(FUZZ_SOURCES)
+	@mkdir -p $(@D)
+	clang -std=c11 -D_GNU_SOURCE -I. -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -DSSB_NO_CLONES $^ -o $@ $(FUZZ_LIBS)
+FUZZ_SEEDS_container := tests/golden/format
+fuzz: $(FUZZ_NAMES:%=fuzz-%)
+fuzz-%: build-fuzz/%
+	@mkdir -p build-fuzz/corpus/$*
+	$< -max_total_time=$(FUZZ_SECONDS) -max_len=8192 -artifact_prefix=build-fuzz/ build-fuzz/corpus/$* tests/fuzz/corpus/$* $(FUZZ_SEEDS_$*)
+
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 
 clean:
-	rm -rf build build-san
+	rm -rf build build-san build-fuzz
 
-.PHONY: all units check clean
+.PHONY: all units check fuzz clean
 .SECONDARY:

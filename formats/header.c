@@ -134,8 +134,8 @@ static bool array_parse(json_t *entry, ssb_array *array, ssb_error *err)
 	if (!is_name(name) || strlen(unit) >= SSB_NAME_SIZE)
 		return ssb_fail(err, SSB_BAD_INPUT, "array name '%.40s' or unit '%.40s' is not allowed", name, unit);
 	*array = (ssb_array){.chunk_elements = chunk > 0 ? (uint64_t)chunk : 0 };
-	strcpy(array->name, name);
-	strcpy(array->unit, unit);
+	memcpy(array->name, name, strlen(name));
+	memcpy(array->unit, unit, strlen(unit));
 	if (!dtype_parse(dtype, &array->dtype) || !codec_parse(codec, &array->codec))
 		return ssb_fail(err, SSB_BAD_INPUT, "array '%s' has dtype '%.40s' and codec '%.40s', not both known", name, dtype, codec);
 	return shape_parse(shape, array) || ssb_fail(err, SSB_BAD_INPUT, "array '%s' has no shape of 0 to %d extents", name, SSB_MAX_RANK);

@@ -2,7 +2,7 @@
 #include <string.h>
 #include "formats/frame.h"
 
-#define WIDEN(from, to) do { \
+#define WIDEN(from, to) do { /* NOLINT(bugprone-macro-parentheses): types */ \
 		const from *source = elements; \
 		to *target = out; \
 		for (uint64_t i = 0; i < count; i++) \
