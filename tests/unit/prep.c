@@ -23,7 +23,8 @@ static uint8_t usable[SIDE * SIDE];
 static pattern draw(double row, double column, double radius, double level, double noise)
 {
 	for (int i = 0; i < SIDE * SIDE; i++) {
-		const double in = fmin(1, fmax(0, radius - hypot(i / SIDE - row, i % SIDE - column) + 0.5));
+		const int r = i / SIDE, c = i % SIDE;
+		const double in = fmin(1, fmax(0, radius - hypot(r - row, c - column) + 0.5));
 		sum[i] = (uint64_t)(100 + level * in * (1 + noise * (uniform() - 0.5)));
 		usable[i] = 1;
 	}
@@ -271,10 +272,11 @@ static void test_deflection(double rotation_deg, bool transposed)
 	const double step[2] = {0.4, 0.3}, sampling[2] = {1, 0.8}, angle = rotation_deg * M_PI / 180;
 	const int wave[3][2] = {{1, 2}, {3, -1}, {0, 2}};
 	for (int i = 0; i < ROWS * COLUMNS; i++) {
+		const int at[2] = {i / COLUMNS, i % COLUMNS};
 		double scan_frame[2] = {0, 0};
 		for (int w = 0; w < 3; w++) {
 			const double q[2] = {wave[w][0] / (ROWS * step[0]), wave[w][1] / (COLUMNS * step[1])};
-			const double phase = 2 * M_PI * (q[0] * step[0] * (i / COLUMNS) + q[1] * step[1] * (i % COLUMNS)) + w;
+			const double phase = 2 * M_PI * (q[0] * step[0] * at[0] + q[1] * step[1] * at[1]) + w;
 			for (int axis = 0; axis < 2; axis++)
 				scan_frame[axis] -= q[axis] * sin(phase) * (w + 1);
 		}

@@ -24,9 +24,19 @@ static size_t pixels_of(const pattern *p)
 	return p->shape[0] * p->shape[1];
 }
 
+static size_t row_of(const pattern *p, size_t i)
+{
+	return i / p->shape[1];
+}
+
+static size_t column_of(const pattern *p, size_t i)
+{
+	return i % p->shape[1];
+}
+
 static double distance(const pattern *p, size_t i, const double centre[2])
 {
-	return hypot((double)(i / p->shape[1]) - centre[0], (double)(i % p->shape[1]) - centre[1]);
+	return hypot((double)row_of(p, i) - centre[0], (double)column_of(p, i) - centre[1]);
 }
 
 /* Four times the 25th brightest pixel; infinite when fewer are lit. */
@@ -75,8 +85,8 @@ static size_t measure(const pattern *p, const uint8_t *member, enum member least
 	for (size_t i = 0; i < pixels_of(p); i++)
 		if (member[i] >= least) {
 			size++;
-			row += (double)(i / p->shape[1]);
-			column += (double)(i % p->shape[1]);
+			row += (double)row_of(p, i);
+			column += (double)column_of(p, i);
 		}
 	centre[0] = size ? row / (double)size : 0;
 	centre[1] = size ? column / (double)size : 0;
@@ -91,7 +101,7 @@ static size_t take_part(const pattern *p, uint8_t *left, size_t seed, size_t *pa
 	part[size++] = seed;
 	left[seed] = OUT;
 	for (size_t at = 0; at < size; at++) {
-		const size_t row = part[at] / p->shape[1], column = part[at] % p->shape[1];
+		const size_t row = row_of(p, part[at]), column = column_of(p, part[at]);
 		for (size_t r = row - (row > 0); r <= row + 1 && r < p->shape[0]; r++)
 			for (size_t c = column - (column > 0); c <= column + 1 && c < p->shape[1]; c++)
 				if (left[r * p->shape[1] + c]) {
@@ -152,7 +162,7 @@ static void measure_shape(disk *d, const pattern *p, const uint8_t *member)
 	double n = 0, within = 0, usable = 0;
 	memset(d->covariance_px2, 0, sizeof d->covariance_px2);
 	for (size_t i = 0; i < pixels_of(p); i++) {
-		const double r = (double)(i / p->shape[1]) - d->centre_px[0], c = (double)(i % p->shape[1]) - d->centre_px[1];
+		const double r = (double)row_of(p, i) - d->centre_px[0], c = (double)column_of(p, i) - d->centre_px[1];
 		const bool inside = distance(p, i, d->centre_px) <= d->radius_px;
 		usable += p->usable[i] && inside;
 		within += member[i] == KEPT && inside;
@@ -164,8 +174,8 @@ static void measure_shape(disk *d, const pattern *p, const uint8_t *member)
 		}
 	}
 	for (int k = 0; k < 3; k++)
-		d->covariance_px2[k] /= n;
-	d->solidity = within / usable;
+		d->covariance_px2[k] /= fmax(n, 1);
+	d->solidity = within / fmax(usable, 1);
 }
 
 /* Measures the disk and marks D's pixels as kept. */
@@ -174,17 +184,18 @@ static bool measure_disk(disk *d, const pattern *p, uint8_t *member, ssb_error *
 	const size_t n = pixels_of(p);
 	uint8_t *left = malloc(n);
 	size_t *part = malloc(2 * n * sizeof *part);
-	const bool ok = (left && part) || ssb_fail(err, SSB_RUNTIME, "out of memory");
+	const bool ok = left && part;
 	if (ok) {
 		mark_above(p, INFINITY, member);
 		measure(p, member, IN_D, d->plain_centre_px, &d->plain_radius_px);
 		d->bright = mark_above(p, bright_limit(p), member);
 		keep_largest_part(p, member, left, part, part + n);
 		keep_near(d, p, member);
+		measure_shape(d, p, member);
 	}
 	free(left);
 	free(part);
-	return ok;
+	return ok || ssb_fail(err, SSB_RUNTIME, "out of memory");
 }
 
 static bool check_disk(const disk *d, const pattern *p, ssb_error *err)
@@ -261,13 +272,9 @@ bool disk_find(disk *d, const pattern *p, const double *centre_px, const double 
 {
 	*d = (disk){.measured = !centre_px || !radius_px};
 	uint8_t *member = calloc(pixels_of(p), 1);
-	bool ok = member || ssb_fail(err, SSB_RUNTIME, "out of memory");
-	if (ok && d->measured) {
-		ok = measure_disk(d, p, member, err);
-		if (ok && d->radius_px > 0)
-			measure_shape(d, p, member);
-		ok = ok && check_disk(d, p, err);
-	}
+	if (!member)
+		return ssb_fail(err, SSB_RUNTIME, "out of memory");
+	bool ok = !d->measured || (measure_disk(d, p, member, err) && check_disk(d, p, err));
 	if (ok) {
 		hold(d, centre_px, radius_px);
 		d->cut = reaches_beyond(d, p);
@@ -290,8 +297,8 @@ int32_t (*disk_pixels(const disk *d, const pattern *p, size_t *pixels, ssb_error
 	}
 	for (size_t i = 0; i < pixels_of(p); i++)
 		if (p->usable[i] && distance(p, i, d->centre_px) <= d->radius_px) {
-			list[*pixels][0] = (int32_t)(i / p->shape[1]);
-			list[(*pixels)++][1] = (int32_t)(i % p->shape[1]);
+			list[*pixels][0] = (int32_t)row_of(p, i);
+			list[(*pixels)++][1] = (int32_t)column_of(p, i);
 		}
 	if (*pixels)
 		return list;

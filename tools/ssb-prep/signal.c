@@ -54,13 +54,13 @@ size_t signal_memory(const spectrum *s)
 	return count_near(s) * s->bf.count * sizeof(float complex);
 }
 
-static bool near_bins_make(near_bins *n, const spectrum *s, ssb_error *err)
+static bool near_bins_make(near_bins *n, const spectrum *s)
 {
 	const size_t near = count_near(s);
 	const bool copies = s->passes.bins_at_once < s->bins;
 	*n = (near_bins){.q_index = malloc((near + 1) * sizeof *n->q_index), .row = malloc((near + 1) * sizeof *n->row),
 	                 .copy = copies ? malloc((near + 1) * s->bf.count * sizeof *n->copy) : NULL};
-	return (n->q_index && n->row && (n->copy || !copies)) || ssb_fail(err, SSB_RUNTIME, "out of memory");
+	return n->q_index && n->row && (n->copy || !copies);
 }
 
 static void near_bins_free(near_bins *n)
@@ -132,9 +132,9 @@ static void find_start(spectrum *s, const double *counts, const near_bins *near)
 bool signal_measure(spectrum *s, ssb_error *err)
 {
 	near_bins near = {0};
-	double *counts = malloc(s->bf.count * sizeof *counts), *excess = malloc(s->bins * sizeof *excess);
+	double *counts = calloc(s->bf.count, sizeof *counts), *excess = malloc(s->bins * sizeof *excess);
 	const float complex **row = malloc(s->passes.bins_at_once * sizeof *row);
-	const bool ok = near_bins_make(&near, s, err) && ((counts && excess && row) || ssb_fail(err, SSB_RUNTIME, "out of memory"));
+	const bool ok = counts && excess && row && near_bins_make(&near, s);
 	if (ok) {
 		for (size_t b = 0; b < s->bf.count; b++)
 			counts[b] = (double)s->sums.pixel[b];
@@ -147,5 +147,5 @@ bool signal_measure(spectrum *s, ssb_error *err)
 	free(counts);
 	free(excess);
 	free(row);
-	return ok;
+	return ok || ssb_fail(err, SSB_RUNTIME, "out of memory");
 }
