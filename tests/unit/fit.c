@@ -44,7 +44,7 @@ static void check_optimum(const char *vectors, const char *name)
 		if (json_object_get(json_object_get(fit, "start_C_A"), aberration_terms[i].name))
 			o.p.C_A[i] = number(json_object_get(fit, "start_C_A"), aberration_terms[i].name);
 	objective f = all_bins(e);
-	const ascent a = {.parameter = parameter, .n = n, .most_steps = 60, .radian_per_A = 0.05, .sigma2 = evidence_sigma2(e)};
+	const ascent a = {.parameter = parameter, .n = n, .most_steps = 60, .enough = 1e-4, .radian_per_A = 0.05, .sigma2 = evidence_sigma2(e)};
 	const bool ok = newton_ascend(&f, &a, &o, NULL, &err);
 	CHECK(ok && o.converged, "%s: converged after %zu evaluations", name, f.evaluations);
 	const certificate c = certify(&f, &o, n);
@@ -75,16 +75,17 @@ static void check_differences(const evidence *e, const optics_parameters *p, con
 	objective f = all_bins(e);
 	int parameter[FIT_PARAMETERS];
 	likelihood at, *up = malloc(sizeof *up), *down = malloc(sizeof *down);
+	ssb_error err;
 	double L, L_up, L_down, worst = 0, worst_hessian = 0;
 	for (int i = 0; i < FIT_PARAMETERS; i++)
 		parameter[i] = i;
-	if (!objective_value(&f, p, &L) || !objective_derivatives(&f, p, parameter, FIT_PARAMETERS, &at))
+	if (!objective_value(&f, p, &L, &err) || !objective_derivatives(&f, p, parameter, FIT_PARAMETERS, &at, &err))
 		exit(1);
 	for (int i = 0; i < FIT_PARAMETERS; i++) {
 		const double scale = sqrt(L / at.gauss_newton[i * FIT_PARAMETERS + i]), h = (i == ROTATION ? 1e-6 : 1e-4) * scale;
 		const optics_parameters high = nudged(*p, i, h), low = nudged(*p, i, -h);
-		if (!objective_value(&f, &high, &L_up) || !objective_derivatives(&f, &high, parameter, FIT_PARAMETERS, up) ||
-		    !objective_value(&f, &low, &L_down) || !objective_derivatives(&f, &low, parameter, FIT_PARAMETERS, down))
+		if (!objective_value(&f, &high, &L_up, &err) || !objective_derivatives(&f, &high, parameter, FIT_PARAMETERS, up, &err) ||
+		    !objective_value(&f, &low, &L_down, &err) || !objective_derivatives(&f, &low, parameter, FIT_PARAMETERS, down, &err))
 			exit(1);
 		worst = fmax(worst, fabs((L_up - L_down) / (2 * h) - at.gradient[i]) * scale / L);
 		for (int j = 0; j < FIT_PARAMETERS; j++) {

@@ -48,11 +48,12 @@ static void check_sums(const char *folder, const char *name, const evidence *e, 
 {
 	const npy S = npy_read(folder, "S.npy"), W = npy_read(folder, "W.npy");
 	double worst_S = 0, worst_W = 0;
+	ssb_error err;
 	for (size_t i = 0; i < e->bins; i++) {
 		f[i] = (frequency){.bin = i};
 		evidence_q(e, i, f[i].q);
 	}
-	CHECK(backend_cpu.sums(e, p, f, e->bins, false, out), "%s: sums", name);
+	CHECK(backend_cpu.sums(e, p, f, e->bins, false, out, &err), "%s: sums", name);
 	for (size_t i = 0; i < e->bins; i++) {
 		worst_S = fmax(worst_S, cabs(out[i].S - npy_at(&S, i)));
 		worst_W = fmax(worst_W, fabs(out[i].W - creal(npy_at(&W, i))));
@@ -77,6 +78,7 @@ static void check_matrix(const char *folder, const char *name, const char *file,
 static void check_derivatives(const char *folder, const char *name, const evidence *e, const optics_parameters *p, const sums *s,
                               const frequency *f)
 {
+	ssb_error err;
 	const json_t *c = json_vector(folder, "case.json"), *names = json_object_get(c, "names");
 	const npy m = npy_read(folder, "m_used.npy"), gradient = npy_read(folder, "dL.npy");
 	int parameter[FIT_PARAMETERS];
@@ -89,7 +91,7 @@ static void check_derivatives(const char *folder, const char *name, const eviden
 				parameter[i] = j;
 	for (size_t i = 0; i < e->bins; i++)
 		weight[i] = creal(npy_at(&m, i));
-	CHECK(backend_cpu.derivatives(e, p, parameter, n, f, e->bins, weight, s, &out), "%s: derivatives", name);
+	CHECK(backend_cpu.derivatives(e, p, parameter, n, f, e->bins, weight, s, &out, &err), "%s: derivatives", name);
 	CHECK(fabs(out.L / number(c, "L") - 1) < 1e-6, "%s: L (%.1e)", name, out.L / number(c, "L") - 1);
 	double worst = 0;
 	for (size_t i = 0; i < n; i++) {
@@ -111,7 +113,8 @@ static void check_mean_phase(const char *folder, const char *name, const evidenc
 		snprintf(file, sizeof file, "mean_phase_x%zu.npy", factor);
 		const npy expected = npy_read(folder, file);
 		double *image = malloc(expected.count * sizeof *image), variance = 0, worst = 0;
-		const bool ok = backend_cpu.mean_phase(e, p, factor, image, &variance);
+		ssb_error err;
+		const bool ok = backend_cpu.mean_phase(e, p, factor, image, &variance, &err);
 		for (size_t i = 0; i < expected.count; i++)
 			worst = fmax(worst, fabs(image[i] - creal(npy_at(&expected, i))));
 		CHECK(ok && worst < 1e-6 * largest(&expected), "%s: mean phase x%zu (%.1e of the largest)", name, factor, worst / largest(&expected));
@@ -149,12 +152,13 @@ static void check_search(const char *name, const evidence *e, const optics_param
 	size_t bin[4096], bins = 0;
 	double m[4096], score[27], worst = 0, L[27];
 	candidate c[27];
+	ssb_error err;
 	for (size_t i = 0; i < e->bins; i++)
 		if ((m[bins] = evidence_multiplicity(e, i)) > 0)
 			bin[bins++] = i;
 	for (int i = 0; i < 27; i++)
 		c[i] = (candidate){{p->C_A[C10] + 40 * (i % 3 - 1), p->C_A[C12a] + 30 * (i / 3 % 3 - 1), p->C_A[C12b] + 30 * (i / 9 - 1)}};
-	CHECK(backend_cpu.search(e, p, bin, m, bins, c, 27, score), "%s: search", name);
+	CHECK(backend_cpu.search(e, p, bin, m, bins, c, 27, score, &err), "%s: search", name);
 	for (int i = 0; i < 27; i++) {
 		optics_parameters at = *p;
 		memcpy(at.C_A, c[i].C_A, sizeof c[i].C_A);
@@ -165,7 +169,7 @@ static void check_search(const char *name, const evidence *e, const optics_param
 			f[j] = (frequency){.bin = bin[j]};
 			evidence_q(e, bin[j], f[j].q);
 		}
-		if (!backend_cpu.sums(e, &at, f, bins, false, s))
+		if (!backend_cpu.sums(e, &at, f, bins, false, s, &err))
 			exit(1);
 		for (size_t j = 0; j < bins; j++)
 			L[i] += s[j].W > 1e-3 ? m[j] * creal(s[j].S * conj(s[j].S)) / s[j].W : 0;

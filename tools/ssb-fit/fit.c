@@ -7,8 +7,10 @@
 #include "tools/transfer/optics_io.h"
 #include "tools/transfer/reconstruct.h"
 
-enum { MOST_STARTS = 12, REFINED_ON_ALL = 3, QUICK_STEPS = 12, MOST_STEPS = 60 };
+enum { MOST_STARTS = 12, FINALISTS = 3, QUICK_STEPS = 12, MOST_STEPS = 60 };
+static const double QUICK = 0.3, EXACT = 1e-4; /* last steps, in standard errors: to rank starts, and of the fit */
 static const double AS_GOOD = 10;              /* log-likelihood: a second optimum within it is as good */
+static const double IN_DOUBT = 100;            /* log-likelihood: finalists further behind before their last ascent stay behind */
 static const double SAME_PHASE = 0.3;          /* rad: optima nearer than that are one */
 static const double POLARITY_DECIDES = 0.2;    /* physics.md section 7 */
 static const double LS_EPSILON = 1e-3;
@@ -44,11 +46,11 @@ static void record_start(json_t *list, const start *s)
 	json_array_append_new(list, entry);
 }
 
-static void record_refined(json_t *list, const refined *r, bool on_all)
+static void record_refined(json_t *list, const refined *r, const char *optics, const char *likelihood)
 {
 	json_t *entry = json_array_get(list, r->start);
-	json_object_set_new(entry, on_all ? "optimum" : "refined", optics_to_json(&r->o.p));
-	json_object_set_new(entry, on_all ? "optimum_likelihood" : "refined_likelihood", json_real(r->o.L));
+	json_object_set_new(entry, optics, optics_to_json(&r->o.p));
+	json_object_set_new(entry, likelihood, json_real(r->o.L));
 }
 
 static int better_first(const void *a, const void *b)
@@ -84,19 +86,20 @@ static size_t distinct(const run *r, refined *list, size_t count)
 	return kept;
 }
 
-/* Climb from each start on the first `bins` of the ranking. */
-static bool refine(const run *r, refined *list, size_t count, size_t bins, size_t steps, bool on_all, ssb_error *err)
+/* Climb from each start on the search's bins, enough to rank them; best first. */
+static bool rank_starts(const run *r, refined *list, size_t count, ssb_error *err)
 {
 	objective f;
 	ascent a = r->ascent;
-	a.most_steps = steps;
-	if (!objective_make(&f, r->problem->b, r->problem->e, r->ranking.bin, bins))
+	a.most_steps = QUICK_STEPS;
+	a.enough = QUICK;
+	if (!objective_make(&f, r->problem->b, r->problem->e, r->ranking.bin, r->ranking.searched))
 		return no_memory(err);
 	bool ok = true;
 	for (size_t i = 0; ok && i < count; i++) {
-		message_progress(on_all ? "refining" : "ranking", i, count);
+		message_progress("refining starts", i, count);
 		ok = newton_ascend(&f, &a, &list[i].o, NULL, err);
-		record_refined(r->result->starts, &list[i], on_all);
+		record_refined(r->result->starts, &list[i], "refined", "refined_likelihood");
 	}
 	message_progress(NULL, 0, 0);
 	qsort(list, count, sizeof *list, better_first);
@@ -118,7 +121,40 @@ static void warn_of_second(const run *r, const refined *list, size_t count)
 		             "rotation %.2f deg", gain, C10_nm, C12_nm, phi_deg, list[1].o.p.rotation_rad * 180 / M_PI);
 }
 
-/* From starts to the best optimum: all of them on the search's bins, the best distinct ones on every bin. */
+/* The best distinct starts on every bin: the best one to convergence, step by step for the record, others too where they come near. */
+static bool ascend_finalists(run *r, refined *list, size_t count, ssb_error *err)
+{
+	objective f;
+	if (!objective_make(&f, r->problem->b, r->problem->e, r->ranking.bin, r->ranking.count))
+		return no_memory(err);
+	bool ok = true;
+	for (size_t i = 0; ok && i < count; i++)
+		ok = objective_value(&f, &list[i].o.p, &list[i].o.L) || no_memory(err);
+	qsort(list, count, sizeof *list, better_first);
+	const double in_doubt = list[0].o.L - IN_DOUBT * 2 * r->ascent.sigma2;
+	for (size_t i = count; ok && i-- > 0;) {
+		if (list[i].o.L < in_doubt)
+			continue;
+		json_array_clear(r->result->steps);
+		ok = newton_ascend(&f, &r->ascent, &list[i].o, r->result->steps, err);
+		record_refined(r->result->starts, &list[i], "optimum", "optimum_likelihood");
+	}
+	if (ok && count > 1 && list[1].o.L > list[0].o.L) {
+		qsort(list, count, sizeof *list, better_first);
+		json_array_clear(r->result->steps);
+		ok = newton_ascend(&f, &r->ascent, &list[0].o, r->result->steps, err);
+	}
+	if (ok) {
+		r->result->best = list[0].o;
+		r->result->worth = certify(&f, &list[0].o, r->ascent.n);
+		warn_of_second(r, list, distinct(r, list, count));
+	}
+	r->result->evaluations += f.evaluations;
+	objective_free(&f);
+	return ok;
+}
+
+/* From starts to the best optimum. */
 static bool find_optimum(run *r, ssb_error *err)
 {
 	start starts[MOST_STARTS];
@@ -134,35 +170,13 @@ static bool find_optimum(run *r, ssb_error *err)
 		record_start(r->result->starts, &starts[i]);
 		list[i] = (refined){.start = i, .o.p = starts[i].p};
 	}
-	if (count > 1) {
-		if (!refine(r, list, count, r->ranking.searched, QUICK_STEPS, false, err))
-			return false;
-		count = distinct(r, list, count);
-	}
-	count = count < REFINED_ON_ALL ? count : REFINED_ON_ALL;
-	if (!refine(r, list, count, r->ranking.count, MOST_STEPS, true, err))
+	if (count > 1 && !rank_starts(r, list, count, err))
 		return false;
 	count = distinct(r, list, count);
-	warn_of_second(r, list, count);
-	r->result->best = list[0].o;
-	return true;
+	return ascend_finalists(r, list, count < FINALISTS ? count : FINALISTS, err);
 }
 
 /* ---- the optimum's worth ---- */
-
-/* The last ascent, step by step for the record, and what it certifies. */
-static bool finish_ascent(run *r, ssb_error *err)
-{
-	objective f;
-	if (!objective_make(&f, r->problem->b, r->problem->e, r->ranking.bin, r->ranking.count))
-		return no_memory(err);
-	const bool ok = newton_ascend(&f, &r->ascent, &r->result->best, r->result->steps, err);
-	if (ok)
-		r->result->worth = certify(&f, &r->result->best, r->ascent.n);
-	r->result->evaluations += f.evaluations;
-	objective_free(&f);
-	return ok;
-}
 
 static void warn_of_worth(const run *r)
 {
@@ -276,9 +290,9 @@ static bool judge(run *r, ssb_error *err)
 		return false;
 	warn_of_range(r);
 	double *image = malloc(count * sizeof *image);
-	const bool ok = image && r->problem->b->mean_phase(r->problem->e, &result->best.p, 1, image, &result->variance_rad2);
+	const bool ok = image ? r->problem->b->mean_phase(r->problem->e, &result->best.p, 1, image, &result->variance_rad2, err) : no_memory(err);
 	free(image);
-	return ok || no_memory(err);
+	return ok;
 }
 
 bool fit_run(const fit_problem *problem, fit_result *result, ssb_error *err)
@@ -290,10 +304,10 @@ bool fit_run(const fit_problem *problem, fit_result *result, ssb_error *err)
 	result->steps = json_array();
 	if (!ranking_make(&r.ranking, problem->e))
 		return no_memory(err);
-	r.ascent = (ascent){.parameter = result->parameter, .n = result->n, .most_steps = MOST_STEPS,
+	r.ascent = (ascent){.parameter = result->parameter, .n = result->n, .most_steps = MOST_STEPS, .enough = EXACT,
 	                    .radian_per_A = 2 * M_PI * problem->e->geometry.semiangle_rad * r.ranking.q_rms,
 	                    .sigma2 = evidence_sigma2(problem->e)};
-	const bool ok = find_optimum(&r, err) && finish_ascent(&r, err) && judge(&r, err);
+	const bool ok = find_optimum(&r, err) && judge(&r, err);
 	ranking_free(&r.ranking);
 	return ok;
 }

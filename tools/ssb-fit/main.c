@@ -8,7 +8,7 @@ typedef struct inputs {
 	evidence *e;
 } inputs;
 
-static bool load(const fit_options *o, inputs *in, fit_problem *problem, ssb_error *err)
+static bool load(const fit_options *o, const backend *b, inputs *in, fit_problem *problem, ssb_error *err)
 {
 	if (o->start && !(in->start = ssb_reader_open_kind(o->start, SSB_FIT, o->common.memory, err)))
 		return false;
@@ -16,8 +16,9 @@ static bool load(const fit_options *o, inputs *in, fit_problem *problem, ssb_err
 		return false;
 	if (!fit_pose(problem, o, ssb_reader_meta(in->spectrum), in->start ? ssb_reader_meta(in->start) : NULL, err))
 		return false;
+	problem->b = b;
 	problem->e = in->e = evidence_load(in->spectrum, err);
-	return in->e;
+	return in->e && backend_attach(b, in->e, err);
 }
 
 int main(int argc, char **argv)
@@ -29,9 +30,8 @@ int main(int argc, char **argv)
 	ssb_error err;
 	fit_parse(&o, argc, argv);
 	const backend *b = backend_open(o.device, &err);
-	bool ok = b && load(&o, &in, &problem, &err);
+	bool ok = b && load(&o, b, &in, &problem, &err);
 	if (ok) {
-		problem.b = b;
 		result.warnings = meta_warnings(ssb_reader_meta(in.spectrum));
 		ok = fit_run(&problem, &result, &err);
 	}
@@ -41,6 +41,7 @@ int main(int argc, char **argv)
 	}
 	fit_free(&result);
 	json_decref(result.warnings);
+	backend_detach(b, in.e);
 	evidence_free(in.e);
 	ssb_reader_close(in.spectrum);
 	ssb_reader_close(in.start);

@@ -3,7 +3,6 @@
 #include <lapacke.h>
 #include "tools/transfer/optics_io.h"
 
-static const double ENOUGH = 1e-4;      /* last step, in standard errors */
 static const double ROUNDING = 1e-13;   /* of L: gains below it cannot be told from rounding */
 static const double MOST_DAMPING = 1e8;
 
@@ -93,9 +92,9 @@ static void record(json_t *steps, const optics_parameters *p, double L, double d
 	json_array_append_new(steps, step);
 }
 
-static bool evaluate(objective *f, const ascent *a, optimum *o)
+static bool evaluate(objective *f, const ascent *a, optimum *o, ssb_error *err)
 {
-	return objective_value(f, &o->p, &o->L) && objective_derivatives(f, &o->p, a->parameter, a->n, &o->at);
+	return objective_value(f, &o->p, &o->L, err) && objective_derivatives(f, &o->p, a->parameter, a->n, &o->at, err);
 }
 
 static void stop(optimum *o, bool converged, const char *why)
@@ -107,8 +106,8 @@ static void stop(optimum *o, bool converged, const char *why)
 bool newton_ascend(objective *f, const ascent *a, optimum *o, json_t *steps, ssb_error *err)
 {
 	double damping = 1e-3;
-	if (!evaluate(f, a, o))
-		return ssb_fail(err, SSB_RUNTIME, "out of memory");
+	if (!evaluate(f, a, o, err))
+		return false;
 	record(steps, &o->p, o->L, damping, true);
 	stop(o, false, "the limit of steps was reached");
 	for (size_t i = 0; i < a->most_steps; i++) {
@@ -118,8 +117,8 @@ bool newton_ascend(objective *f, const ascent *a, optimum *o, json_t *steps, ssb
 			break;
 		}
 		optimum next = {.p = moved(&o->p, a, s.step)};
-		if (!objective_value(f, &next.p, &next.L))
-			return ssb_fail(err, SSB_RUNTIME, "out of memory");
+		if (!objective_value(f, &next.p, &next.L, err))
+			return false;
 		const bool flat = fabs(s.gain) <= ROUNDING * o->L, taken = next.L >= o->L || flat;
 		record(steps, &next.p, next.L, damping, taken);
 		if (!taken) {
@@ -129,16 +128,16 @@ bool newton_ascend(objective *f, const ascent *a, optimum *o, json_t *steps, ssb
 			}
 			continue;
 		}
-		if (!objective_derivatives(f, &next.p, a->parameter, a->n, &next.at))
-			return ssb_fail(err, SSB_RUNTIME, "out of memory");
+		if (!objective_derivatives(f, &next.p, a->parameter, a->n, &next.at, err))
+			return false;
 		*o = next;
 		damping = fmax(damping / 10, 1e-12);
 		stop(o, false, "the limit of steps was reached");
-		if (s.sigmas < ENOUGH || flat) {
-			stop(o, true, "the last step was below 1e-4 standard errors");
+		if (s.sigmas < a->enough || flat) {
+			stop(o, true, "converged: the last step was a small fraction of the standard errors");
 			break;
 		}
 	}
 	/* the objective's sums must be those of o->p, whatever trial came last */
-	return objective_value(f, &o->p, &o->L) || ssb_fail(err, SSB_RUNTIME, "out of memory");
+	return objective_value(f, &o->p, &o->L, err);
 }

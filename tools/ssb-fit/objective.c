@@ -35,12 +35,12 @@ void objective_free(objective *o)
 	*o = (objective){0};
 }
 
-bool objective_value(objective *o, const optics_parameters *p, double *L)
+bool objective_value(objective *o, const optics_parameters *p, double *L, ssb_error *err)
 {
 	double most = 0;
 	o->evaluations++;
 	*L = 0;
-	if (!o->b->sums(o->e, p, o->frequency, o->count, false, o->sums))
+	if (!o->b->sums(o->e, p, o->frequency, o->count, false, o->sums, err))
 		return false;
 	for (size_t i = 0; i < o->count; i++)
 		most = o->sums[i].W > most ? o->sums[i].W : most;
@@ -53,7 +53,8 @@ bool objective_value(objective *o, const optics_parameters *p, double *L)
 	return true;
 }
 
-bool objective_derivatives(const objective *o, const optics_parameters *p, const int *parameter, size_t n, likelihood *out)
+bool objective_derivatives(const objective *o, const optics_parameters *p, const int *parameter, size_t n, likelihood *out,
+                           ssb_error *err)
 {
-	return o->b->derivatives(o->e, p, parameter, n, o->frequency, o->count, o->weight, o->sums, out);
+	return o->b->derivatives(o->e, p, parameter, n, o->frequency, o->count, o->weight, o->sums, out, err);
 }

@@ -20,9 +20,10 @@ bool objective_make(objective *o, const backend *b, const evidence *e, const siz
 void objective_free(objective *o);
 
 /* L at p. */
-bool objective_value(objective *o, const optics_parameters *p, double *L);
+bool objective_value(objective *o, const optics_parameters *p, double *L, ssb_error *err);
 
 /* L and its derivatives by n parameters at the p of the last objective_value. */
-bool objective_derivatives(const objective *o, const optics_parameters *p, const int *parameter, size_t n, likelihood *out);
+bool objective_derivatives(const objective *o, const optics_parameters *p, const int *parameter, size_t n, likelihood *out,
+                           ssb_error *err);
 
 #endif

@@ -192,12 +192,13 @@ static void keep_start(start *kept, size_t *count, size_t most, const start *s, 
 }
 
 static bool search_orientation(const fit_problem *problem, const ranking *r, const double *m, const orientation *o, const candidate *c,
-                               size_t candidates, double *score, double spacing, start *kept, size_t *count, size_t most)
+                               size_t candidates, double *score, double spacing, start *kept, size_t *count, size_t most,
+                               ssb_error *err)
 {
 	start s = {.origin = "exhaustive search", .p = problem->held};
 	s.p.rotation_rad = o->rotation_rad;
 	s.p.transposed = o->transposed;
-	if (!problem->b->search(problem->e, &s.p, r->bin, m, r->searched, c, candidates, score))
+	if (!problem->b->search(problem->e, &s.p, r->bin, m, r->searched, c, candidates, score, err))
 		return false;
 	for (size_t i = 0; i < candidates; i++) {
 		memcpy(s.p.C_A, c[i].C_A, sizeof c[i].C_A);
@@ -216,19 +217,18 @@ size_t search_starts(const fit_problem *problem, const ranking *r, start *starts
 	size_t candidates = 0, count = 0;
 	candidate *c = candidate_grid(problem, spacing, &candidates);
 	double *score = malloc((candidates + 1) * sizeof *score), *m = malloc((r->searched + 1) * sizeof *m);
-	bool ok = c && score && m;
+	bool ok = (c && score && m) || ssb_fail(err, SSB_RUNTIME, "out of memory");
 	for (size_t i = 0; ok && i < r->searched; i++)
 		m[i] = evidence_multiplicity(problem->e, r->bin[i]);
 	message_detail("search: %zu candidates %.2f nm apart at %zu orientations, %zu frequencies", candidates, spacing / 10, n, r->searched);
 	for (size_t i = 0; ok && i < n; i++)
-		ok = search_orientation(problem, r, m, &list[i], c, candidates, score, spacing, starts, &count, most - neighbour_count);
+		ok = search_orientation(problem, r, m, &list[i], c, candidates, score, spacing, starts, &count, most - neighbour_count,
+		                        err);
 	free(c);
 	free(score);
 	free(m);
-	if (!ok) {
-		ssb_fail(err, SSB_RUNTIME, "out of memory");
+	if (!ok)
 		return 0;
-	}
 	memcpy(starts + count, neighbours, neighbour_count * sizeof *starts);
 	return count + neighbour_count;
 }

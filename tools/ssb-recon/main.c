@@ -12,7 +12,7 @@ typedef struct inputs {
 	optics_parameters parameters;
 } inputs;
 
-static bool load(const recon_options *o, inputs *in, ssb_error *err)
+static bool load(const recon_options *o, const backend *b, inputs *in, ssb_error *err)
 {
 	if (o->fit && !(in->fit = ssb_reader_open_kind(o->fit, SSB_FIT, o->common.memory, err)))
 		return false;
@@ -22,11 +22,12 @@ static bool load(const recon_options *o, inputs *in, ssb_error *err)
 	if (fit && !phase_same_calibration(fit, spectrum, o->fit, o->spectrum, err))
 		return false;
 	return recon_parameters(o, json_object_get(fit, "optics"), spectrum, &in->parameters, err) &&
-	       (in->e = evidence_load(in->spectrum, err));
+	       (in->e = evidence_load(in->spectrum, err)) && backend_attach(b, in->e, err);
 }
 
-static void release(inputs *in, recon_options *o)
+static void release(inputs *in, const backend *b, recon_options *o)
 {
+	backend_detach(b, in->e);
 	evidence_free(in->e);
 	ssb_reader_close(in->spectrum);
 	ssb_reader_close(in->fit);
@@ -41,7 +42,7 @@ int main(int argc, char **argv)
 	phase_image image = {0};
 	recon_parse(&o, argc, argv);
 	const backend *b = backend_open(o.device, &err);
-	bool ok = b && load(&o, &in, &err);
+	bool ok = b && load(&o, b, &in, &err);
 	if (ok) {
 		image.factor = o.upsample ? o.upsample : reconstruct_auto_factor(in.e);
 		message_detail("%zu x %zu positions, %zu bright-field pixels, upsampled %zu times, on %s", in.e->scan[0], in.e->scan[1],
@@ -50,6 +51,6 @@ int main(int argc, char **argv)
 		     phase_store(&image, &o, in.e, &in.parameters, in.spectrum, in.fit, &err);
 	}
 	phase_free(&image);
-	release(&in, &o);
+	release(&in, b, &o);
 	return cli_end(ok, &err);
 }

@@ -19,3 +19,14 @@ const backend *backend_open(const char *device, ssb_error *err)
 	         strcmp(device, "cuda") ? "no device is called '%s' (auto, cpu, cuda)" : "device '%s' is not part of this build", device);
 	return NULL;
 }
+
+bool backend_attach(const backend *b, evidence *e, ssb_error *err)
+{
+	return !b->attach || b->attach(e, err);
+}
+
+void backend_detach(const backend *b, evidence *e)
+{
+	if (e && e->device)
+		b->detach(e);
+}

@@ -7,12 +7,12 @@
 
 #define GAMMA_ZERO 1e-8 /* |gamma| below it counts as no overlap where gamma is divided by its modulus (physics.md section 5) */
 
-bool cpu_sums(const evidence *e, const optics_parameters *p, const frequency *f, size_t count, bool with_U, sums *out);
+bool cpu_sums(const evidence *e, const optics_parameters *p, const frequency *f, size_t count, bool with_U, sums *out, ssb_error *err);
 bool cpu_derivatives(const evidence *e, const optics_parameters *p, const int *parameter, size_t n, const frequency *f, size_t count,
-                     const double *weight, const sums *known, likelihood *out);
+                     const double *weight, const sums *known, likelihood *out, ssb_error *err);
 bool cpu_search(const evidence *e, const optics_parameters *p, const size_t *bin, const double *m, size_t bins, const candidate *c,
-                size_t count, double *score);
-bool cpu_mean_phase(const evidence *e, const optics_parameters *p, size_t factor, double *image, double *variance);
+                size_t count, double *score, ssb_error *err);
+bool cpu_mean_phase(const evidence *e, const optics_parameters *p, size_t factor, double *image, double *variance, ssb_error *err);
 
 /* As overlap_terms, then gamma itself: its real part over term[0].amplitude, its imaginary part over term[0].phase. */
 void overlap_gamma(overlap *o, const pixel_table *t, const double q[2]);

@@ -34,6 +34,7 @@ typedef struct model {
 	const int *parameter;
 	size_t n;
 	bool rotation;                   /* is it fitted */
+	bool thick;                      /* w is not 1 throughout */
 	polynomial chi[6];               /* chi, d_r, d_c, d_rr, d_rc, d_cc */
 	polynomial basis[ABERRATIONS][3]; /* p_i, d_r, d_c, by position in `parameter` */
 } model;
@@ -49,6 +50,7 @@ typedef struct worker {
 	overlap o;
 	term_block term[2];
 	column g_re, g_im, chi1_k, chi2_k, scratch[6];
+	column basis_k[ABERRATIONS], along_k[ABERRATIONS]; /* p_i(k) and its derivative along the rotation, by position in `parameter` */
 	column gi_re[FIT_PARAMETERS], gi_im[FIT_PARAMETERS];
 	q_sums sums;
 } worker;
@@ -136,21 +138,23 @@ KERNEL static void gradient_along(const double *restrict r, const double *restri
 		out[i] = fc[i] * r[i] - fr[i] * c[i];
 }
 
-/* d psi/d coefficient, and its derivative along the rotation when that is fitted too */
-static void fill_basis(const model *m, worker *w, term_block *t, size_t i, const slice *s, const double q[2], int sign)
+/* p_i at k + d, and its derivative along the rotation when that is fitted too */
+static void basis_path(const model *m, worker *w, size_t i, const slice *s, double dr, double dc, double *value, double *along)
 {
-	polynomial_values(&m->basis[i][0], s->scan[0], s->scan[1], sign * q[0], sign * q[1], s->count, t->d[i]);
-	polynomial_values(&m->basis[i][0], s->scan[0], s->scan[1], 0, 0, s->count, w->scratch[0]);
-	signed_difference(t->d[i], w->scratch[0], sign, s->count);
+	polynomial_values(&m->basis[i][0], s->scan[0], s->scan[1], dr, dc, s->count, value);
 	if (!m->rotation)
 		return;
-	for (int at_k = 0; at_k < 2; at_k++) {
-		for (int j = 1; j < 3; j++)
-			polynomial_values(&m->basis[i][j], s->scan[0], s->scan[1], at_k ? 0 : sign * q[0], at_k ? 0 : sign * q[1], s->count,
-			                  w->scratch[j]);
-		gradient_along(s->scan[0], s->scan[1], w->scratch[1], w->scratch[2], s->count, at_k ? w->scratch[3] : t->along[i]);
-	}
-	signed_difference(t->along[i], w->scratch[3], sign, s->count);
+	for (int j = 1; j < 3; j++)
+		polynomial_values(&m->basis[i][j], s->scan[0], s->scan[1], dr, dc, s->count, w->scratch[j]);
+	gradient_along(s->scan[0], s->scan[1], w->scratch[1], w->scratch[2], s->count, along);
+}
+
+static void fill_basis(const model *m, worker *w, term_block *t, size_t i, const slice *s, const double q[2], int sign)
+{
+	basis_path(m, w, i, s, sign * q[0], sign * q[1], t->d[i], t->along[i]);
+	signed_difference(t->d[i], w->basis_k[i], sign, s->count);
+	if (m->rotation)
+		signed_difference(t->along[i], w->along_k[i], sign, s->count);
 }
 
 KERNEL static void fill_exponential(term_block *t, const slice *s, int sign)
@@ -182,7 +186,8 @@ static void fill_term(const model *m, worker *w, term_block *t, const slice *s, 
 	to_detector_frame(q, p->transposed, p->cosine, p->sine, qd);
 	to_detector_frame(q, p->transposed, -p->sine, p->cosine, q1d); /* of rotation + pi/2 */
 	fill_aperture(t, s, qd, q1d, sign, p);
-	fill_thickness(t, s, q, sign, p);
+	if (m->thick)
+		fill_thickness(t, s, q, sign, p);
 	polynomial_values(&m->chi[0], s->scan[0], s->scan[1], sign * q[0], sign * q[1], s->count, t->psi[0]);
 	signed_difference(t->psi[0], s->chi_k, sign, s->count);
 	if (m->rotation) {
@@ -298,6 +303,9 @@ static void add_block(const model *m, worker *w, const slice *s, const double q[
 	q_sums *sum = &w->sums;
 	if (m->rotation)
 		chi_path(m, w, s, 0, 0, w->chi1_k, w->chi2_k);
+	for (size_t i = 0; i < m->n; i++)
+		if (m->parameter[i] < ABERRATIONS)
+			basis_path(m, w, i, s, 0, 0, w->basis_k[i], w->along_k[i]);
 	fill_term(m, w, &w->term[0], s, q, -1);
 	fill_term(m, w, &w->term[1], s, q, +1);
 	fill_gamma(w, s->count);
@@ -361,12 +369,13 @@ static void add_likelihood(likelihood *to, const likelihood *from)
 
 static model model_make(const evidence *e, const pixel_table *table, const int *parameter, size_t n)
 {
-	model m = {.e = e, .table = table, .parameter = parameter, .n = n};
+	model m = {.e = e, .table = table, .parameter = parameter, .n = n, .thick = table->thickness != 0};
 	static const int order[6][2] = {{0, 0}, {1, 0}, {0, 1}, {2, 0}, {1, 1}, {0, 2}};
 	for (int i = 0; i < 6; i++)
 		m.chi[i] = polynomial_derivative(&table->chi, order[i][0], order[i][1]);
 	for (size_t i = 0; i < n; i++) {
 		m.rotation |= parameter[i] == ROTATION;
+		m.thick |= parameter[i] >= TILT_R && parameter[i] <= THICKNESS;
 		if (parameter[i] >= ABERRATIONS)
 			continue;
 		double unit[ABERRATIONS] = {0};
@@ -387,6 +396,26 @@ static void mirror_triangles(likelihood *l, size_t n)
 				matrices[k][j * n + i] = matrices[k][i * n + j];
 }
 
+static worker *worker_make(size_t pixels)
+{
+	worker *w = calloc(1, sizeof *w);
+	if (!w || !overlap_make(&w->o, pixels)) {
+		free(w);
+		return NULL;
+	}
+	for (int i = 0; i < 2; i++)
+		for (size_t k = 0; k < BLOCK; k++)
+			w->term[i].w[0][k] = 1; /* of a thin specimen, whose derivatives by x stay 0 */
+	return w;
+}
+
+static void worker_free(worker *w)
+{
+	if (w)
+		overlap_free(&w->o);
+	free(w);
+}
+
 /* Tasks of a fixed number of bins, each summed in order by one thread, then the tasks in order: the same for any thread count. */
 static bool sum_tasks(const model *m, const frequency *f, size_t count, const double *weight, const sums *known, likelihood *part)
 {
@@ -394,22 +423,20 @@ static bool sum_tasks(const model *m, const frequency *f, size_t count, const do
 	const size_t tasks = (count + BINS_PER_TASK - 1) / BINS_PER_TASK;
 #pragma omp parallel reduction(&& : ok)
 	{
-		worker *w = malloc(sizeof *w);
-		ok = w && overlap_make(&w->o, m->e->pixels);
+		worker *w = worker_make(m->e->pixels);
+		ok = w != NULL;
 #pragma omp for schedule(dynamic)
 		for (size_t task = 0; task < tasks; task++)
 			for (size_t i = task * BINS_PER_TASK; ok && i < count && i < (task + 1) * BINS_PER_TASK; i++)
 				if (weight[i] > 0)
 					add_frequency(m, w, &f[i], weight[i], &known[i], &part[task]);
-		if (w)
-			overlap_free(&w->o);
-		free(w);
+		worker_free(w);
 	}
 	return ok;
 }
 
 bool cpu_derivatives(const evidence *e, const optics_parameters *p, const int *parameter, size_t n, const frequency *f, size_t count,
-                     const double *weight, const sums *known, likelihood *out)
+                     const double *weight, const sums *known, likelihood *out, ssb_error *err)
 {
 	memset(out, 0, sizeof *out);
 	const size_t tasks = (count + BINS_PER_TASK - 1) / BINS_PER_TASK;
@@ -425,5 +452,5 @@ bool cpu_derivatives(const evidence *e, const optics_parameters *p, const int *p
 	}
 	pixel_table_free(&table);
 	free(part);
-	return ok;
+	return ok || ssb_fail(err, SSB_RUNTIME, "out of memory");
 }

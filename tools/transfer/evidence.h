@@ -19,6 +19,7 @@ typedef struct evidence {
 	const int32_t (*pixel)[2];     /* B: full-detector (row, column), row-major */
 	const double *counts;          /* B: G(0,k), the exact sum of counts over the scan */
 	const float complex *const *row; /* Q pointers */
+	struct device_evidence *device;  /* what backend_attach made; NULL for none */
 } evidence;
 
 /* Evidence of an opened spectrum. Its rows point into the reader, which must stay open as long; release with evidence_free. */

@@ -106,12 +106,11 @@ static double mean_counts(const evidence *e)
 	return sum / (double)e->pixels;
 }
 
-bool cpu_mean_phase(const evidence *e, const optics_parameters *parameters, size_t factor, double *image, double *variance)
+bool cpu_mean_phase(const evidence *e, const optics_parameters *parameters, size_t factor, double *image, double *variance, ssb_error *err)
 {
 	plane p;
 	pixel_table table = {0};
-	ssb_error ignored;
-	if (!plane_make(&p, e, factor, &ignored))
+	if (!plane_make(&p, e, factor, err))
 		return false;
 	const size_t size = p.rows * (p.columns / 2 + 1), positions = p.rows * p.columns;
 	size_t most = BLOCK_BYTES / (size * sizeof(double complex));
@@ -140,5 +139,5 @@ bool cpu_mean_phase(const evidence *e, const optics_parameters *parameters, size
 	free(squares);
 	pixel_table_free(&table);
 	plane_free(&p);
-	return ok;
+	return ok || ssb_fail(err, SSB_RUNTIME, "out of memory");
 }

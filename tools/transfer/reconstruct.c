@@ -48,21 +48,22 @@ bool reconstruct(const backend *b, const evidence *e, const optics_parameters *p
                  double epsilon, double *image, ssb_error *err)
 {
 	if (estimator == ESTIMATOR_MEAN_PHASE)
-		return b->mean_phase(e, parameters, factor, image, NULL) || ssb_fail(err, SSB_RUNTIME, "out of memory");
+		return b->mean_phase(e, parameters, factor, image, NULL, err);
 	plane p;
 	if (!plane_make(&p, e, factor, err))
 		return false;
 	sums *s = malloc((p.frequencies + 1) * sizeof *s);
 	double complex *half = fftw_malloc(p.rows * (p.columns / 2 + 1) * sizeof *half);
-	bool ok = s && half && b->sums(e, parameters, p.frequency, p.frequencies, estimator == ESTIMATOR_SSB, s);
+	bool ok = (s && half) || ssb_fail(err, SSB_RUNTIME, "out of memory");
+	ok = ok && b->sums(e, parameters, p.frequency, p.frequencies, estimator == ESTIMATOR_SSB, s, err);
 	if (ok) {
 		fill_spectrum(&p, s, estimator, e, epsilon, half);
-		ok = inverse_transform(&p, half, image);
+		ok = inverse_transform(&p, half, image) || ssb_fail(err, SSB_RUNTIME, "out of memory");
 	}
 	fftw_free(half);
 	free(s);
 	plane_free(&p);
-	return ok || ssb_fail(err, SSB_RUNTIME, "out of memory");
+	return ok;
 }
 
 static int compare_doubles(const void *a, const void *b)

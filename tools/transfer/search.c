@@ -144,7 +144,7 @@ static void scan(const evidence *e, const pixel_table *t, const frame *f, lookup
 }
 
 bool cpu_search(const evidence *e, const optics_parameters *p, const size_t *bin, const double *m, size_t bins, const candidate *c,
-                size_t count, double *score)
+                size_t count, double *score, ssb_error *err)
 {
 	frame f = frame_of(e);
 	const size_t size = f.size[0] * f.size[1];
@@ -169,5 +169,5 @@ bool cpu_search(const evidence *e, const optics_parameters *p, const size_t *bin
 	}
 	pixel_table_free(&table);
 	fftwf_free(memory);
-	return ok;
+	return ok || ssb_fail(err, SSB_RUNTIME, "out of memory");
 }

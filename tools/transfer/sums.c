@@ -61,11 +61,11 @@ static void sum_frequency(const evidence *e, const pixel_table *t, overlap *o, c
 	*out = (sums){.S = CMPLX(s[0], s[1]), .W = s[2], .U = CMPLX(u[0], u[1])};
 }
 
-bool cpu_sums(const evidence *e, const optics_parameters *p, const frequency *f, size_t count, bool with_U, sums *out)
+bool cpu_sums(const evidence *e, const optics_parameters *p, const frequency *f, size_t count, bool with_U, sums *out, ssb_error *err)
 {
 	pixel_table table;
 	if (!pixel_table_make(&table, e, p))
-		return false;
+		return ssb_fail(err, SSB_RUNTIME, "out of memory");
 	bool ok = true;
 #pragma omp parallel reduction(&& : ok)
 	{
@@ -78,5 +78,5 @@ bool cpu_sums(const evidence *e, const optics_parameters *p, const frequency *f,
 		overlap_free(&o);
 	}
 	pixel_table_free(&table);
-	return ok;
+	return ok || ssb_fail(err, SSB_RUNTIME, "out of memory");
 }
