@@ -46,11 +46,11 @@ static void record_start(json_t *list, const start *s)
 	json_array_append_new(list, entry);
 }
 
-static void record_refined(json_t *list, const refined *r, const char *optics, const char *likelihood)
+static void record_refined(json_t *list, const refined *r, const char *optics_key, const char *likelihood_key)
 {
 	json_t *entry = json_array_get(list, r->start);
-	json_object_set_new(entry, optics, optics_to_json(&r->o.p));
-	json_object_set_new(entry, likelihood, json_real(r->o.L));
+	json_object_set_new(entry, optics_key, optics_to_json(&r->o.p));
+	json_object_set_new(entry, likelihood_key, json_real(r->o.L));
 }
 
 static int better_first(const void *a, const void *b)
@@ -129,7 +129,7 @@ static bool ascend_finalists(run *r, refined *list, size_t count, ssb_error *err
 		return no_memory(err);
 	bool ok = true;
 	for (size_t i = 0; ok && i < count; i++)
-		ok = objective_value(&f, &list[i].o.p, &list[i].o.L) || no_memory(err);
+		ok = objective_value(&f, &list[i].o.p, &list[i].o.L, err);
 	qsort(list, count, sizeof *list, better_first);
 	const double in_doubt = list[0].o.L - IN_DOUBT * 2 * r->ascent.sigma2;
 	for (size_t i = count; ok && i-- > 0;) {

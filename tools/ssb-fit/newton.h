@@ -10,6 +10,7 @@ typedef struct ascent {
 	const int *parameter;    /* n of them */
 	size_t n;
 	size_t most_steps;
+	double enough;           /* stop after a step below so many standard errors */
 	double radian_per_A;     /* phase across aperture and scan frequency that 1 A makes: no step above 1 rad */
 	double sigma2;           /* N I0 */
 } ascent;

@@ -25,7 +25,7 @@ static bool parse_length(const cli_option *option, const char *text, ssb_error *
 }
 
 static const cli_option options[] = {
-	{"output", 'o', "FIT", cli_text, &parsed.output, "write the fit here; - for standard output (required)"},
+	{"output", 'o', "FIT", cli_text, &parsed.output, "file to write (default: -, standard output)"},
 	{"fix", 'f', "NAME=VALUE", cli_texts, &parsed.fix,
 	 "hold a parameter: C10=-10nm, C12=0, C30=1.2mm, C21=90nm,30deg, rotation=15deg, transposed=yes; may be repeated"},
 	{"start", 's', "FIT", cli_text, &parsed.start, "climb from another fit's values, without a search"},
@@ -37,7 +37,7 @@ static const cli_option options[] = {
 const cli_program fit_program = {
 	.name = "ssb-fit",
 	.summary = "fit defocus, astigmatism and scan rotation to a spectrum",
-	.operands = "SPECTRUM -o FIT",
+	.operands = "SPECTRUM [-o FIT]",
 	.description = "Fits C10, C12, phi12 and the rotation by likelihood: an exhaustive search, then Newton steps on all the evidence. What "
 	               "ssb-prep was given (--rotation, --transpose) is held. The fit file holds every parameter with its standard error, the "
 	               "covariance, the explained fraction of the signal, every start and step, and what to be warned of: see ssb-info.",
@@ -49,14 +49,12 @@ const cli_program fit_program = {
 void fit_parse(fit_options *o, int argc, char **argv)
 {
 	ssb_error err;
-	parsed = (fit_options){.device = "auto", .C10_range_A = {-600, 600}, .C12_most_A = 150};
+	parsed = (fit_options){.output = "-", .device = "auto", .C10_range_A = {-600, 600}, .C12_most_A = 150};
 	cli_parse(&fit_program, &parsed.common, argc, argv);
 	const cli_common *c = &parsed.common;
 	bool ok = true;
 	if (c->operands != 1)
 		ok = ssb_fail(&err, SSB_USAGE, "needs one spectrum");
-	else if (!parsed.output)
-		ok = ssb_fail(&err, SSB_USAGE, "needs --output");
 	else if (parsed.start && !strcmp(parsed.start, "-") && !strcmp(c->operand[0], "-"))
 		ok = ssb_fail(&err, SSB_USAGE, "only one input can be standard input");
 	else

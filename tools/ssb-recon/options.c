@@ -34,7 +34,7 @@ static bool parse_epsilon(const cli_option *option, const char *text, ssb_error 
 #define ORDER(name, example) {name, 0, example, parse_order, &parsed, "aberration, with units"}
 
 static const cli_option options[] = {
-	{"output", 'o', "PHASE", cli_text, &parsed.output, "write the phase here; - for standard output (required)"},
+	{"output", 'o', "PHASE", cli_text, &parsed.output, "file to write (default: -, standard output)"},
 	{"estimator", 'e', "ls|ssb|mean-phase", cli_choice, &parsed.estimator,
 	 "ls: least squares, rad (default); ssb: the classical single-sideband sum; mean-phase: mean over the pixels' phase images"},
 	{"upsample", 'u', "N|auto", parse_upsample, &parsed.upsample,
@@ -52,7 +52,7 @@ static const cli_option options[] = {
 const cli_program recon_program = {
 	.name = "ssb-recon",
 	.summary = "reconstruct the phase image from a spectrum",
-	.operands = "SPECTRUM [FIT] -o PHASE",
+	.operands = "SPECTRUM [FIT] [-o PHASE]",
 	.description = "Parameters come from FIT (ssb-fit) and, in place of its values, from the options: --c10 -10nm --c12 2nm,20deg. "
 	               "Without FIT at least one aberration must be given (--c10 0nm for none). Lengths take pm, A, nm, um, mm, m; angles "
 	               "deg, rad, mrad. Either input may be - for standard input.",
@@ -64,7 +64,7 @@ const cli_program recon_program = {
 void recon_parse(recon_options *o, int argc, char **argv)
 {
 	ssb_error err;
-	parsed = (recon_options){.upsample = 1, .epsilon = 1e-3, .device = "auto", .rotation_deg = NAN, .transposed = -1};
+	parsed = (recon_options){.output = "-", .upsample = 1, .epsilon = 1e-3, .device = "auto", .rotation_deg = NAN, .transposed = -1};
 	cli_parse(&recon_program, &parsed.common, argc, argv);
 	const cli_common *c = &parsed.common;
 	bool any = false, ok = true;
@@ -72,8 +72,6 @@ void recon_parse(recon_options *o, int argc, char **argv)
 		any |= parsed.order_given[i];
 	if (c->operands < 1 || c->operands > 2)
 		ok = ssb_fail(&err, SSB_USAGE, "needs a spectrum and at most one fit");
-	else if (!parsed.output)
-		ok = ssb_fail(&err, SSB_USAGE, "needs --output");
 	else if (c->operands == 1 && !any)
 		ok = ssb_fail(&err, SSB_USAGE, "needs a fit or aberrations (--c10 0nm for none)");
 	else if (c->operands == 2 && !strcmp(c->operand[0], "-") && !strcmp(c->operand[1], "-"))
