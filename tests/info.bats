@@ -15,6 +15,7 @@ make_container() {
 
 fit_meta='{
 	"high_tension_kV": 300.0, "scan_step_A": [0.26625, 0.27], "scan_shape": [64, 48], "q_limit_per_A": 1.5, "variance_rad2": 0.25,
+	"sensor_thickness_m": 0.00045, "sources": {"count_time_s": "/entry/count_time"},
 	"parameters": [
 		{"name": "C10", "value": -12.345678, "unit": "nm", "standard_error": 0.0123, "status": "fitted"},
 		{"name": "C12", "value": 0, "unit": "nm", "status": "fixed"},
@@ -42,6 +43,9 @@ fit_meta='{
 		 scan shape 64 x 48
 		 q limit 1.5 1/Å
 		 variance 0.25 rad²
+		 sensor thickness 0.00045 m
+		 sources
+		 count time s /entry/count_time
 		 objective
 		 likelihood 1234.5
 		 optics

@@ -8,7 +8,7 @@ enum { NAME_COLUMNS = 30, LONGEST_LIST = 6 };
 /* Longer endings first: "_per_A" ends in "_A". */
 static const struct { const char *ending, *unit; } units[] = {
 	{"_per_A", "1/Å"}, {"_rad2", "rad²"}, {"_mrad", "mrad"}, {"_rad", "rad"}, {"_deg", "deg"}, {"_kV", "kV"},
-	{"_A", "Å"}, {"_nm", "nm"}, {"_um", "µm"}, {"_mm", "mm"}, {"_px", "px"}, {"_counts", "counts"}, {"_s", "s"},
+	{"_A", "Å"}, {"_nm", "nm"}, {"_um", "µm"}, {"_mm", "mm"}, {"_px", "px"}, {"_counts", "counts"}, {"_eV", "eV"}, {"_s", "s"}, {"_m", "m"},
 };
 
 static bool ends_in(const char *key, const char *ending)
@@ -17,11 +17,12 @@ static bool ends_in(const char *key, const char *ending)
 	return length > tail && strcmp(key + length - tail, ending) == 0;
 }
 
-/* The unit that the key ends in, "" for none; *length is that of the rest. */
-static const char *unit_of(const char *key, size_t *length)
+/* The unit of a number or a list that the key ends in, "" for none; *length is that of the rest. */
+static const char *unit_of(const char *key, const json_t *value, size_t *length)
 {
 	*length = strlen(key);
-	for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+	const bool measured = json_is_number(value) || json_is_array(value);
+	for (size_t i = 0; measured && i < sizeof units / sizeof *units; i++)
 		if (ends_in(key, units[i].ending)) {
 			*length -= strlen(units[i].ending);
 			return units[i].unit;
@@ -85,7 +86,7 @@ static bool is_among(const char *key, const char *const *keys)
 static void describe_entry(FILE *out, const char *key, const json_t *value, int indent, const char *const *elsewhere)
 {
 	size_t length;
-	const char *unit = unit_of(key, &length);
+	const char *unit = unit_of(key, value, &length);
 	describe_name(out, key, length, indent);
 	if (json_is_object(value)) {
 		fputc('\n', out);
