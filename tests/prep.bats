@@ -217,9 +217,24 @@ assert c["plain"]["residual"] < 0.1 < c["transposed"]["residual"]'
 	ssb-prep -q x.region $given --rotation=-150deg -o x.spectrum
 	check 'assert meta["rotation_deg"] == -150 and "--rotation" not in warnings'
 	ssb-prep -q x.region $given --rotation -30 -o x.spectrum
-	check 'assert "--rotation says -30 degrees" in warnings and "the sign may be wrong" in warnings'
+	check 'assert "--rotation says a rotation of -30 degrees" in warnings and "the sign may be wrong" in warnings'
 	ssb-prep -q x.region $given --rotation auto --transpose yes -o x.spectrum
 	check 'assert "--transpose yes contradicts the centre of mass" in warnings and meta["transposed"] is True and "rotation_deg" not in meta'
+	# what the camera's companion file states is compared, and never used
+	for rotation in -30 30; do
+		"$PYTHON" - $rotation <<-'PYTHON'
+			import sys, h5py, numpy as np
+			counts = np.load("x.npy")
+			with h5py.File("scan_master.h5", "w") as master, h5py.File("scan.h5", "w") as companion:
+			    master["entry/data/data"] = counts.reshape(-1, 32, 32)
+			    companion.create_group("STEM Metadata").attrs.update({
+			        "NumPixelsX": 18, "NumPixelsY": 16, "Rotation": float(sys.argv[1]), "High Tension": [200e3], "Pixel Size": 0.04})
+		PYTHON
+		ssb-decode -q scan_master.h5 --roi full -o scan.region
+		ssb-prep -q scan.region $given -o x.spectrum
+		check 'assert "--kv says 300 kV, the region 200 kV" in warnings and "--step says 0.3,0.3 A, the region 0.4 A" in warnings
+assert ("the region says a rotation of -30 degrees" in warnings) == ('$rotation' < 0) and "rotation_deg" not in meta'
+	done
 }
 
 @test "the same bytes with 1 and 2 threads, from a pipe and a file, in one pass and in several" {

@@ -4,20 +4,38 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "tools/common/message.h"
-#include "tools/common/meta.h"
 
-static void check_voltage(const spectrum *s, json_t *warnings)
+/* Residual below which the centre of mass is trusted: it is within 4 degrees there (physics.md section 7). */
+static const double CLEAR_RESIDUAL = 0.25;
+
+/* A number of the region's instrument; NAN when it states none. */
+static double stated(const spectrum *s, const char *key)
 {
-	if (s->settings->kilovolt > 0 && s->stated_kilovolt > 0 && fabs(s->kilovolt / s->stated_kilovolt - 1) > 1e-3)
-		message_warn(warnings, "--kv says %g kV, the region %g kV: %g kV is used", s->kilovolt, s->stated_kilovolt, s->kilovolt);
+	const json_t *value = json_object_get(json_object_get(s->region->meta, "instrument"), key);
+	return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+static void check_stated(const spectrum *s, json_t *warnings)
+{
+	const double *step = s->settings->step_A, kilovolt = stated(s, "high_tension_kV"), stated_step = stated(s, "scan_step_A");
+	if (kilovolt > 0 && fabs(s->kilovolt / kilovolt - 1) > 1e-3)
+		message_warn(warnings, "--kv says %g kV, the region %g kV: %g kV is used", s->kilovolt, kilovolt, s->kilovolt);
+	if (stated_step > 0 && (fabs(step[0] / stated_step - 1) > 0.01 || fabs(step[1] / stated_step - 1) > 0.01))
+		message_warn(warnings, "--step says %g,%g A, the region %g A: the former is used", step[0], step[1], stated_step);
+}
+
+/* Whether leaving out what is bright elsewhere made a difference to what was measured. */
+static bool has_moved(const disk *d)
+{
+	const double moved = hypot(d->plain_centre_px[0] - d->centre_px[0], d->plain_centre_px[1] - d->centre_px[1]);
+	return moved > 0.2 || fabs(d->plain_radius_px / d->radius_px - 1) > 0.01;
 }
 
 static void check_disk(const spectrum *s, json_t *warnings)
 {
 	const disk *d = &s->disk;
 	const double ratio = disk_axes_ratio(d, s->sampling_mrad), area = M_PI * d->radius_px * d->radius_px;
-	const double moved = hypot(d->plain_centre_px[0] - d->centre_px[0], d->plain_centre_px[1] - d->centre_px[1]);
-	if (d->measured && (moved > 0.2 || fabs(d->plain_radius_px / d->radius_px - 1) > 0.01) && !s->settings->centre_given && !s->settings->radius_given)
+	if (!s->settings->centre_given && !s->settings->radius_given && has_moved(d))
 		message_warn(warnings, "not all that is bright is the disk: %zu very bright pixels and %zu pixels apart from it are left out; with "
 		             "them its centre would be %.2f,%.2f and its radius %.2f pixels, not %.2f,%.2f and %.2f", d->bright, d->elsewhere,
 		             d->plain_centre_px[0], d->plain_centre_px[1], d->plain_radius_px, d->centre_px[0], d->centre_px[1], d->radius_px);
@@ -76,19 +94,18 @@ static void check_scan_step(const spectrum *s, json_t *warnings)
 		             "--upsample auto takes %.0f", 0.5 / most, step[0], step[1], most, factor);
 }
 
-static double saturation(const region *r)
+/* Counts that a saturated pixel reads: as the region states, at most the largest value of the stored type. */
+static double saturation(const spectrum *s)
 {
-	const json_t *stated = json_object_get(json_object_get(r->meta, "instrument"), "saturation_count");
-	const char *dtype = json_string_value(json_object_get(r->meta, "stored_dtype"));
-	const double bits = dtype ? 8 * atof(dtype + (*dtype == 'u')) : 0;
-	const double sentinel = bits > 0 ? exp2(bits) - 1 : INFINITY;
-	return json_number_value(stated) > 0 ? fmin(json_number_value(stated), sentinel) : sentinel;
+	const char *dtype = json_string_value(json_object_get(s->region->meta, "stored_dtype"));
+	const double bits = dtype ? 8 * atof(dtype + (*dtype == 'u')) : 0, limit = stated(s, "saturation_count");
+	return fmin(limit > 0 ? limit : INFINITY, bits > 0 ? exp2(bits) - 1 : INFINITY);
 }
 
 static void check_saturation(const spectrum *s, json_t *warnings)
 {
 	const region *r = s->region;
-	const double limit = saturation(r);
+	const double limit = saturation(s);
 	uint64_t largest = 0;
 	size_t saturated = 0;
 	for (size_t b = 0; b < s->bf.count; b++) {
@@ -162,27 +179,36 @@ static double difference_deg(double a, double b)
 	return fabs(remainder(a - b, 180));
 }
 
-static void check_rotation(const spectrum *s, json_t *warnings)
+/* `source` says that the rotation is angle_deg; the centre of mass knows better where little curl is left. */
+static void compare_rotation(const spectrum *s, int transposed, const char *source, double angle_deg, json_t *warnings)
+{
+	const double seen = s->deflection.rotation_deg[transposed], residual = s->deflection.residual[transposed];
+	if (residual < CLEAR_RESIDUAL && difference_deg(angle_deg, seen) > 15)
+		message_warn(warnings, "%s says a rotation of %g degrees (from detector to scan frame, row axis towards column axis), the centre of "
+		             "mass %.1f or %.1f (residual %.2f of at most 0.5): the %s may be wrong", source, angle_deg, seen,
+		             seen > 0 ? seen - 180 : seen + 180, residual, difference_deg(-angle_deg, seen) <= 15 ? "sign" : "value");
+}
+
+static void check_orientation(const spectrum *s, json_t *warnings)
 {
 	const deflection *d = &s->deflection;
 	const settings *given = s->settings;
-	if (!d->found)
-		return;
 	const bool open = given->transposition == TRANSPOSITION_OPEN;
 	const int transposed = open ? d->residual[1] < d->residual[0] : given->transposition == TRANSPOSED;
-	const double seen = d->rotation_deg[transposed], curl = d->residual[transposed];
-	if (given->rotation_given && curl < 0.25 && difference_deg(given->rotation_deg, seen) > 15)
-		message_warn(warnings, "--rotation says %g degrees (detector to scan frame, row axis towards column axis), the centre of mass %.1f, "
-		             "or %.1f (residual %.2f of at most 0.5): %s", given->rotation_deg, seen, seen > 0 ? seen - 180 : seen + 180, curl,
-		             difference_deg(-given->rotation_deg, seen) <= 15 ? "the sign may be wrong" : "the value may be wrong");
-	if (!open && d->residual[!transposed] < 0.25 && d->residual[!transposed] < curl / 2)
+	if (!d->found)
+		return;
+	if (given->rotation_given)
+		compare_rotation(s, transposed, "--rotation", given->rotation_deg, warnings);
+	if (isfinite(stated(s, "scan_rotation_deg")))
+		compare_rotation(s, transposed, "the region", stated(s, "scan_rotation_deg"), warnings);
+	if (!open && d->residual[!transposed] < CLEAR_RESIDUAL && d->residual[!transposed] < d->residual[transposed] / 2)
 		message_warn(warnings, "--transpose %s contradicts the centre of mass: its residual is %.2f, of the other orientation %.2f",
-		             transposed ? "yes" : "no", curl, d->residual[!transposed]);
+		             transposed ? "yes" : "no", d->residual[transposed], d->residual[!transposed]);
 }
 
 void check_spectrum(const spectrum *s, json_t *warnings)
 {
-	check_voltage(s, warnings);
+	check_stated(s, warnings);
 	check_disk(s, warnings);
 	check_edge(s, warnings);
 	check_sampling(s, warnings);
@@ -190,5 +216,5 @@ void check_spectrum(const spectrum *s, json_t *warnings)
 	check_saturation(s, warnings);
 	check_positions(s, warnings);
 	check_dose(s, warnings);
-	check_rotation(s, warnings);
+	check_orientation(s, warnings);
 }

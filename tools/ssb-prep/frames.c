@@ -104,7 +104,8 @@ static double frequency(size_t i, size_t n, double step)
 	return ((double)i - (2 * i < n ? 0 : (double)n)) / ((double)n * step);
 }
 
-static field_powers measure_field(const fftw_complex *row, const fftw_complex *column, const size_t scan[2], const double step_A[2], double cutoff)
+static field_powers measure_field(const fftw_complex *row, const fftw_complex *column, const size_t scan[2], const double step_A[2],
+                                  double cutoff)
 {
 	field_powers sum = {0};
 	const size_t columns = scan[1] / 2 + 1;

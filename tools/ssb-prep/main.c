@@ -64,6 +64,7 @@ static bool store(spectrum *s, const cli_program *program, const cli_common *com
 	json_t *inputs = json_array();
 	json_array_append_new(inputs, meta_input(s->region->reader, s->region->digest));
 	json_t *history = cli_history(program, common, ssb_reader_history(s->region->reader), inputs);
+	message_progress("transform", 0, 0);
 	report_spectrum(s);
 	check_spectrum(s, warnings);
 	const bool ok = store_spectrum(s, output, warnings, history, err);

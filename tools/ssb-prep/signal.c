@@ -15,7 +15,8 @@ typedef struct near_bins {
 	float complex *copy; /* NULL: rows point into G */
 } near_bins;
 
-static evidence evidence_of(const spectrum *s, const double *counts, const int32_t (*q_index)[2], size_t bins, const float complex *const *row)
+static evidence evidence_of(const spectrum *s, const double *counts, const int32_t (*q_index)[2], size_t bins,
+                            const float complex *const *row)
 {
 	evidence e = {.geometry = s->geometry, .I0_counts = s->I0_counts, .bins = bins, .pixels = s->bf.count, .q_index = q_index,
 	              .pixel = s->bf.index, .counts = counts, .row = row};

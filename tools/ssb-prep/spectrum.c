@@ -11,10 +11,8 @@ enum { LEAST_SCAN = 4, MOST_MISSING = 10 /* one position in ten may lack its fra
 
 static bool set_voltage(spectrum *s, ssb_error *err)
 {
-	const json_t *instrument = json_object_get(s->region->meta, "instrument");
-	const double stated = json_number_value(json_object_get(instrument, "high_tension_kV"));
-	s->stated_kilovolt = isfinite(stated) && stated > 0 ? stated : 0;
-	s->kilovolt = s->settings->kilovolt > 0 ? s->settings->kilovolt : s->stated_kilovolt;
+	const double stated = json_number_value(json_object_get(json_object_get(s->region->meta, "instrument"), "high_tension_kV"));
+	s->kilovolt = s->settings->kilovolt > 0 ? s->settings->kilovolt : stated;
 	return s->kilovolt > 0 || ssb_fail(err, SSB_USAGE, "--kv is needed: the region states no high tension");
 }
 

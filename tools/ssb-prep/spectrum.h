@@ -24,7 +24,7 @@ typedef struct spectrum {
 	const region *region;                /* borrowed */
 	const settings *settings;            /* borrowed */
 	disk disk;
-	double kilovolt, stated_kilovolt;    /* used; by the region, 0 when it states none */
+	double kilovolt;                     /* as given, else as the region states */
 	double sampling_mrad[2];             /* of the detector, per pixel, as used */
 	double rule_mrad;                    /* by the rule; 0 where the disk is cut */
 	optics_geometry geometry;

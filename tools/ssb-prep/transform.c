@@ -19,6 +19,11 @@ struct transform {
 	fftwf_plan plan;
 };
 
+static size_t least(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
 /* Up to a whole cache line, plus one line: streams a power of two apart fall into one cache set. */
 static size_t pad(size_t elements, size_t per_line)
 {
@@ -79,7 +84,7 @@ static void gather(const transform *t, size_t first, size_t pixels, float *in)
 	for (size_t p = 0; p < pixels; p++)
 		mean[p] = (double)t->sum[first + p] / (double)r->valid_positions;
 	for (size_t start = 0; start < frames; start += TILE) {
-		const size_t tall = frames - start < TILE ? frames - start : TILE;
+		const size_t tall = least(frames - start, TILE);
 		for (size_t i = 0; i < tall; i++)
 			counts_gather(&r->counts, start + i, t->bf->offset + first, pixels, tile[i]);
 		for (size_t p = 0; p < pixels; p++)
@@ -104,7 +109,7 @@ void transform_bins(const transform *t, const int32_t (*q_index)[2], size_t bins
 	size_t done = 0;
 #pragma omp parallel for schedule(dynamic) num_threads((int)t->threads)
 	for (size_t first = 0; first < all; first += BLOCK) {
-		const size_t pixels = all - first < BLOCK ? all - first : BLOCK, me = (size_t)omp_get_thread_num();
+		const size_t pixels = least(all - first, BLOCK), me = (size_t)omp_get_thread_num();
 		float *in = t->in + me * BLOCK * t->in_stride;
 		fftwf_complex *out = t->out + me * BLOCK * t->out_stride;
 		gather(t, first, pixels, in);
