@@ -21,14 +21,6 @@ typedef struct sums {
 	double complex U;  /* sum of G conj(gamma)/|gamma|, 0 where |gamma| <= 1e-8; only when asked for */
 } sums;
 
-/* Fit parameters: the 25 aberrations (enum aberration), then these. Units A and rad. */
-enum { TILT_R = ABERRATIONS, TILT_C, THICKNESS, ROTATION, FIT_PARAMETERS };
-
-/* Name of a fit parameter: "C12a", "tilt_r", "tilt_c", "thickness", "rotation". */
-const char *fit_parameter_name(int parameter);
-double fit_parameter_get(const optics_parameters *p, int parameter);
-void fit_parameter_set(optics_parameters *p, int parameter, double value);
-
 /* L with its derivatives by n parameters (physics.md section 5); matrices n x n, row-major. */
 typedef struct likelihood {
 	double L;

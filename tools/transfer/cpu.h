@@ -5,8 +5,6 @@
 #include "tools/transfer/backend.h"
 #include "tools/transfer/kernel.h"
 
-#define GAMMA_ZERO 1e-8 /* |gamma| below it counts as no overlap where gamma is divided by its modulus (physics.md section 5) */
-
 bool cpu_sums(const evidence *e, const optics_parameters *p, const frequency *f, size_t count, bool with_U, sums *out, ssb_error *err);
 bool cpu_derivatives(const evidence *e, const optics_parameters *p, const int *parameter, size_t n, const frequency *f, size_t count,
                      const double *weight, const sums *known, likelihood *out, ssb_error *err);

@@ -1,14 +1,10 @@
-/* L and its first and second derivatives on the CPU (physics.md section 5), exact, for any of the fit parameters.
- *
- * gamma = T_- - T_+, T = a w e^{i psi}. With A = a w, d_i = dpsi/di, u_i = dA/di:
- *   dT/di   = (u_i + i A d_i) e^{i psi}
- *   d2T/didj = (A_ij - A d_i d_j + i (u_i d_j + u_j d_i + A psi_ij)) e^{i psi}
+/* L and its first and second derivatives on the CPU, exact, for any of the fit parameters; the formulas are derivative.h's.
  * The pixels of one q are taken in blocks whose arrays stay in the cache; each pair (i, j) is then a few dot products. */
 #include "tools/transfer/cpu.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include "tools/transfer/gamma.h"
+#include "tools/transfer/host.h"
 
 enum { BLOCK = 256, BINS_PER_TASK = 64 };
 
@@ -24,35 +20,18 @@ typedef struct term_block {
 	column z_re, z_im;           /* s G e^{-i psi}, s = + for T_-, - for T_+ */
 	column y_re, y_im;           /* s conj(gamma) e^{i psi} */
 	column d[FIT_PARAMETERS], u[FIT_PARAMETERS];
-	column along[ABERRATIONS];   /* d2psi / d(coefficient) d(rotation) */
+	column along[FIT_PARAMETERS]; /* d2psi / d(coefficient) d(rotation) */
 } term_block;
 
-/* What does not change from q to q. */
-typedef struct model {
+typedef struct worker {
 	const evidence *e;
 	const pixel_table *table;
-	const int *parameter;
-	size_t n;
-	bool rotation;                   /* is it fitted */
-	bool thick;                      /* w is not 1 throughout */
-	polynomial chi[6];               /* chi, d_r, d_c, d_rr, d_rc, d_cc */
-	polynomial basis[ABERRATIONS][3]; /* p_i, d_r, d_c, by position in `parameter` */
-} model;
-
-/* Sums of one q. */
-typedef struct q_sums {
-	double complex S1[FIT_PARAMETERS], V[FIT_PARAMETERS];
-	double complex S2[FIT_PARAMETERS][FIT_PARAMETERS]; /* i >= j */
-	double X[FIT_PARAMETERS][FIT_PARAMETERS], gg[FIT_PARAMETERS][FIT_PARAMETERS];
-} q_sums;
-
-typedef struct worker {
 	overlap o;
 	term_block term[2];
 	column g_re, g_im, chi1_k, chi2_k, scratch[6];
-	column basis_k[ABERRATIONS], along_k[ABERRATIONS]; /* p_i(k) and its derivative along the rotation, by position in `parameter` */
+	column basis_k[FIT_PARAMETERS], along_k[FIT_PARAMETERS]; /* p_i(k) and its derivative along the rotation, by position in `parameter` */
 	column gi_re[FIT_PARAMETERS], gi_im[FIT_PARAMETERS];
-	q_sums sums;
+	derivative_sums sums;
 } worker;
 
 /* The part of the overlap that a block holds. */
@@ -73,12 +52,10 @@ static slice slice_of(const overlap *o, size_t first)
 KERNEL static void fill_aperture(term_block *t, const slice *s, const double q[2], const double q1[2], int sign, const pixel_table *p)
 {
 	for (size_t i = 0; i < s->count; i++) {
-		const double v[2] = {s->detector[0][i] + sign * q[0], s->detector[1][i] + sign * q[1]};
-		const double v1[2] = {sign * q1[0], sign * q1[1]}, v2[2] = {-sign * q[0], -sign * q[1]};
-		double value[3];
-		aperture_path(v, v1, v2, p->wavelength, p->semiangle, p->sampling, value);
+		double a[3];
+		amplitude_path(sign, s->detector[0][i], s->detector[1][i], q, q1, s->aperture[i], p->wavelength, p->semiangle, p->sampling, a);
 		for (int j = 0; j < 3; j++)
-			t->a[j][i] = s->aperture[i] * value[j];
+			t->a[j][i] = a[j];
 	}
 }
 
@@ -86,22 +63,15 @@ KERNEL static void fill_thickness(term_block *t, const slice *s, const double q[
 {
 	const double q2 = q[0] * q[0] + q[1] * q[1], tilt_phase = 2 * M_PI * (q[0] * p->tilt[0] + q[1] * p->tilt[1]);
 	for (size_t i = 0; i < s->count; i++) {
-		const double kq = s->scan[0][i] * q[0] + s->scan[1][i] * q[1];
-		const double kq1 = s->scan[0][i] * q[1] - s->scan[1][i] * q[0];
-		const double rate = thickness_rate(sign, p->wavelength, q2, kq, tilt_phase), rate1 = 2 * M_PI * p->wavelength * kq1;
-		double w[3];
-		sinc_path(rate * p->thickness / 2, w);
+		thickness_path path;
+		thickness_path_at(sign, s->scan[0][i], s->scan[1][i], q, q2, tilt_phase, p->wavelength, p->thickness, &path);
 		for (int j = 0; j < 3; j++)
-			t->w[j][i] = w[j];
-		t->x[0][i] = -M_PI * q[0] * p->thickness;
-		t->x[1][i] = -M_PI * q[1] * p->thickness;
-		t->x[2][i] = rate / 2;
-		t->x[3][i] = rate1 * p->thickness / 2;
-		t->x_thickness[0][i] = -M_PI * q[0];
-		t->x_thickness[1][i] = -M_PI * q[1];
-		t->x_thickness[2][i] = 0;
-		t->x_thickness[3][i] = rate1 / 2;
-		t->x_rotation[i] = -M_PI * p->wavelength * kq * p->thickness;
+			t->w[j][i] = path.w[j];
+		for (int j = 0; j < 4; j++) {
+			t->x[j][i] = path.x[j];
+			t->x_thickness[j][i] = path.x_thickness[j];
+		}
+		t->x_rotation[i] = path.x_rotation;
 	}
 }
 
@@ -111,13 +81,12 @@ KERNEL static void path_derivatives(const double *restrict r, const double *rest
                                     const double *restrict fcc, size_t n, double *restrict first, double *restrict second)
 {
 	for (size_t i = 0; i < n; i++) {
-		const double k1r = -c[i], k1c = r[i];
-		first[i] = fr[i] * k1r + fc[i] * k1c;
-		second[i] = -fr[i] * r[i] - fc[i] * c[i] + frr[i] * k1r * k1r + 2 * frc[i] * k1r * k1c + fcc[i] * k1c * k1c;
+		first[i] = rotation_slope(r[i], c[i], fr[i], fc[i]);
+		second[i] = rotation_curvature(r[i], c[i], fr[i], fc[i], frr[i], frc[i], fcc[i]);
 	}
 }
 
-static void chi_path(const model *m, worker *w, const slice *s, double dr, double dc, double *first, double *second)
+static void chi_path(const derivative_model *m, worker *w, const slice *s, double dr, double dc, double *first, double *second)
 {
 	for (int i = 1; i < 6; i++)
 		polynomial_values(&m->chi[i], s->scan[0], s->scan[1], dr, dc, s->count, w->scratch[i]);
@@ -135,11 +104,11 @@ KERNEL static void gradient_along(const double *restrict r, const double *restri
                                   const double *restrict fc, size_t n, double *restrict out)
 {
 	for (size_t i = 0; i < n; i++)
-		out[i] = fc[i] * r[i] - fr[i] * c[i];
+		out[i] = rotation_slope(r[i], c[i], fr[i], fc[i]);
 }
 
 /* p_i at k + d, and its derivative along the rotation when that is fitted too */
-static void basis_path(const model *m, worker *w, size_t i, const slice *s, double dr, double dc, double *value, double *along)
+static void basis_path(const derivative_model *m, worker *w, size_t i, const slice *s, double dr, double dc, double *value, double *along)
 {
 	polynomial_values(&m->basis[i][0], s->scan[0], s->scan[1], dr, dc, s->count, value);
 	if (!m->rotation)
@@ -149,7 +118,7 @@ static void basis_path(const model *m, worker *w, size_t i, const slice *s, doub
 	gradient_along(s->scan[0], s->scan[1], w->scratch[1], w->scratch[2], s->count, along);
 }
 
-static void fill_basis(const model *m, worker *w, term_block *t, size_t i, const slice *s, const double q[2], int sign)
+static void fill_basis(const derivative_model *m, worker *w, term_block *t, size_t i, const slice *s, const double q[2], int sign)
 {
 	basis_path(m, w, i, s, sign * q[0], sign * q[1], t->d[i], t->along[i]);
 	signed_difference(t->d[i], w->basis_k[i], sign, s->count);
@@ -165,8 +134,7 @@ KERNEL static void fill_exponential(term_block *t, const slice *s, int sign)
 		t->e_re[i] = cosine;
 		t->e_im[i] = sine;
 		t->A[i] = t->a[0][i] * t->w[0][i];
-		t->z_re[i] = -sign * (s->G_re[i] * cosine + s->G_im[i] * sine);
-		t->z_im[i] = -sign * (s->G_im[i] * cosine - s->G_re[i] * sine);
+		evidence_in_phase(sign, s->G_re[i], s->G_im[i], cosine, sine, &t->z_re[i], &t->z_im[i]);
 	}
 }
 
@@ -176,12 +144,12 @@ KERNEL static void fill_amplitude_derivative(term_block *t, size_t i, int parame
 	const double *x = t->x[parameter - TILT_R];
 	const double rotates = parameter == ROTATION;
 	for (size_t k = 0; k < n; k++)
-		t->u[i][k] = t->a[0][k] * t->w[1][k] * x[k] + rotates * t->a[1][k] * t->w[0][k];
+		t->u[i][k] = amplitude_slope(t->a[0][k], t->a[1][k], t->w[0][k], t->w[1][k], x[k], rotates);
 }
 
-static void fill_term(const model *m, worker *w, term_block *t, const slice *s, const double q[2], int sign)
+static void fill_term(const derivative_model *m, worker *w, term_block *t, const slice *s, const double q[2], int sign)
 {
-	const pixel_table *p = m->table;
+	const pixel_table *p = w->table;
 	double qd[2], q1d[2];
 	to_detector_frame(q, p->transposed, p->cosine, p->sine, qd);
 	to_detector_frame(q, p->transposed, -p->sine, p->cosine, q1d); /* of rotation + pi/2 */
@@ -221,11 +189,9 @@ KERNEL static void fill_gamma(worker *w, size_t n)
 	}
 	for (int j = 0; j < 2; j++) {
 		term_block *t = &w->term[j];
-		const double s = j == 0 ? 1 : -1;
-		for (size_t i = 0; i < n; i++) {
-			t->y_re[i] = s * (w->g_re[i] * t->e_re[i] + w->g_im[i] * t->e_im[i]);
-			t->y_im[i] = s * (w->g_re[i] * t->e_im[i] - w->g_im[i] * t->e_re[i]);
-		}
+		const int sign = j == 0 ? -1 : 1;
+		for (size_t i = 0; i < n; i++)
+			gamma_in_phase(sign, w->g_re[i], w->g_im[i], t->e_re[i], t->e_im[i], &t->y_re[i], &t->y_im[i]);
 	}
 }
 
@@ -234,8 +200,7 @@ KERNEL static void fill_gradient(worker *w, size_t i, size_t n)
 	const term_block *m = &w->term[0], *p = &w->term[1];
 	for (size_t k = 0; k < n; k++) {
 		const double vm = m->A[k] * m->d[i][k], vp = p->A[k] * p->d[i][k];
-		w->gi_re[i][k] = m->u[i][k] * m->e_re[k] - vm * m->e_im[k] - p->u[i][k] * p->e_re[k] + vp * p->e_im[k];
-		w->gi_im[i][k] = m->u[i][k] * m->e_im[k] + vm * m->e_re[k] - p->u[i][k] * p->e_im[k] - vp * p->e_re[k];
+		gamma_slope(m->u[i][k], vm, m->e_re[k], m->e_im[k], p->u[i][k], vp, p->e_re[k], p->e_im[k], &w->gi_re[i][k], &w->gi_im[i][k]);
 	}
 }
 
@@ -261,13 +226,11 @@ static const double *second_x(const term_block *t, int a, int b)
 }
 
 /* Real and imaginary factor of d2T/didj e^{-i psi}. */
-KERNEL static void pair_factors(const model *m, const term_block *t, size_t i, size_t j, size_t n, double *restrict re,
+KERNEL static void pair_factors(const derivative_model *m, const term_block *t, size_t i, size_t j, size_t n, double *restrict re,
                                 double *restrict im)
 {
-	for (size_t k = 0; k < n; k++) {
-		re[k] = -t->A[k] * t->d[i][k] * t->d[j][k];
-		im[k] = t->u[i][k] * t->d[j][k] + t->u[j][k] * t->d[i][k];
-	}
+	for (size_t k = 0; k < n; k++)
+		pair_factor(t->A[k], t->d[i][k], t->d[j][k], t->u[i][k], t->u[j][k], &re[k], &im[k]);
 	const int a = m->parameter[i], b = m->parameter[j];
 	if (a < ABERRATIONS || b < ABERRATIONS) {
 		const double *along = a == ROTATION ? t->along[j] : b == ROTATION ? t->along[i] : NULL;
@@ -278,12 +241,10 @@ KERNEL static void pair_factors(const model *m, const term_block *t, size_t i, s
 	const double *xa = t->x[a - TILT_R], *xb = t->x[b - TILT_R], *xab = second_x(t, a, b);
 	const double rotates_a = a == ROTATION, rotates_b = b == ROTATION, both = rotates_a * rotates_b;
 	for (size_t k = 0; k < n; k++) {
-		re[k] += t->a[0][k] * t->w[2][k] * xa[k] * xb[k] + t->a[1][k] * t->w[1][k] * (rotates_a * xb[k] + rotates_b * xa[k]);
-		re[k] += both * t->a[2][k] * t->w[0][k];
+		add_amplitude_curvature(t->a[0][k], t->a[1][k], t->a[2][k], t->w[0][k], t->w[1][k], t->w[2][k], xa[k], xb[k], xab ? xab[k] : 0,
+		                        rotates_a, rotates_b, &re[k]);
 		im[k] += both * t->A[k] * t->psi[2][k];
 	}
-	for (size_t k = 0; xab && k < n; k++)
-		re[k] += t->a[0][k] * t->w[1][k] * xab[k];
 }
 
 KERNEL static void pair_dots(const double *restrict re, const double *restrict im, const term_block *t, size_t n, double out[3])
@@ -298,9 +259,9 @@ KERNEL static void pair_dots(const double *restrict re, const double *restrict i
 	out[0] = s_re, out[1] = s_im, out[2] = g;
 }
 
-static void add_block(const model *m, worker *w, const slice *s, const double q[2])
+static void add_block(const derivative_model *m, worker *w, const slice *s, const double q[2])
 {
-	q_sums *sum = &w->sums;
+	derivative_sums *sum = &w->sums;
 	if (m->rotation)
 		chi_path(m, w, s, 0, 0, w->chi1_k, w->chi2_k);
 	for (size_t i = 0; i < m->n; i++)
@@ -320,43 +281,21 @@ static void add_block(const model *m, worker *w, const slice *s, const double q[
 				pair_factors(m, &w->term[term], i, j, s->count, w->scratch[0], w->scratch[1]);
 				pair_dots(w->scratch[0], w->scratch[1], &w->term[term], s->count, out);
 				sum->S2[i][j] += CMPLX(out[0], out[1]);
-				sum->gg[i][j] += out[2];
+				sum->Y[i][j] += out[2];
 			}
 		}
 	}
 }
 
-/* One q's share of L and its derivatives, by the quotient rule on m |S|^2 / W; lower triangles. */
-static void add_bin(const model *m, const q_sums *q, double weight, const sums *known, likelihood *out)
-{
-	const double W = known->W, P = creal(known->S) * creal(known->S) + cimag(known->S) * cimag(known->S);
-	out->L += weight * P / W;
-	out->multiplicity += weight;
-	for (size_t i = 0; i < m->n; i++) {
-		const double Ri = 2 * creal(conj(known->S) * q->S1[i]), Wi = 2 * creal(q->V[i]);
-		out->gradient[i] += weight * (Ri / W - P * Wi / (W * W));
-		for (size_t j = 0; j <= i; j++) {
-			const double Rj = 2 * creal(conj(known->S) * q->S1[j]), Wj = 2 * creal(q->V[j]);
-			const double Rij = 2 * creal(conj(q->S1[i]) * q->S1[j] + conj(known->S) * q->S2[i][j]);
-			const double Wij = 2 * (q->X[i][j] + q->gg[i][j]);
-			const double kappa = q->X[i][j] / W - creal(conj(q->V[i]) * q->V[j]) / (W * W);
-			const size_t at = i * m->n + j;
-			out->hessian[at] += weight * (Rij / W - (Ri * Wj + Rj * Wi + P * Wij) / (W * W) + 2 * P * Wi * Wj / (W * W * W));
-			out->gauss_newton[at] += 2 * weight * kappa * P / W;
-			out->sum_kappa[at] += 2 * weight * kappa;
-		}
-	}
-}
-
-static void add_frequency(const model *m, worker *w, const frequency *f, double weight, const sums *known, likelihood *out)
+static void add_frequency(const derivative_model *m, worker *w, const frequency *f, double weight, const sums *known, likelihood *out)
 {
 	memset(&w->sums, 0, sizeof w->sums);
-	overlap_select(&w->o, m->table, f->q, m->e->row[f->bin], f->conjugate);
+	overlap_select(&w->o, w->table, f->q, w->e->row[f->bin], f->conjugate);
 	for (size_t first = 0; first < w->o.count; first += BLOCK) {
 		const slice s = slice_of(&w->o, first);
 		add_block(m, w, &s, f->q);
 	}
-	add_bin(m, &w->sums, weight, known, out);
+	likelihood_add_bin(out, m->n, &w->sums, weight, known);
 }
 
 static void add_likelihood(likelihood *to, const likelihood *from)
@@ -367,42 +306,15 @@ static void add_likelihood(likelihood *to, const likelihood *from)
 		t[i] += f[i];
 }
 
-static model model_make(const evidence *e, const pixel_table *table, const int *parameter, size_t n)
-{
-	model m = {.e = e, .table = table, .parameter = parameter, .n = n, .thick = table->thickness != 0};
-	static const int order[6][2] = {{0, 0}, {1, 0}, {0, 1}, {2, 0}, {1, 1}, {0, 2}};
-	for (int i = 0; i < 6; i++)
-		m.chi[i] = polynomial_derivative(&table->chi, order[i][0], order[i][1]);
-	for (size_t i = 0; i < n; i++) {
-		m.rotation |= parameter[i] == ROTATION;
-		m.thick |= parameter[i] >= TILT_R && parameter[i] <= THICKNESS;
-		if (parameter[i] >= ABERRATIONS)
-			continue;
-		double unit[ABERRATIONS] = {0};
-		unit[parameter[i]] = 1;
-		m.basis[i][0] = chi_from_coefficients(unit, table->wavelength);
-		for (int j = 1; j < 3; j++)
-			m.basis[i][j] = polynomial_derivative(&m.basis[i][0], order[j][0], order[j][1]);
-	}
-	return m;
-}
-
-static void mirror_triangles(likelihood *l, size_t n)
-{
-	double *matrices[3] = {l->hessian, l->gauss_newton, l->sum_kappa};
-	for (int k = 0; k < 3; k++)
-		for (size_t i = 0; i < n; i++)
-			for (size_t j = 0; j < i; j++)
-				matrices[k][j * n + i] = matrices[k][i * n + j];
-}
-
-static worker *worker_make(size_t pixels)
+static worker *worker_make(const evidence *e, const pixel_table *table)
 {
 	worker *w = calloc(1, sizeof *w);
-	if (!w || !overlap_make(&w->o, pixels)) {
+	if (!w || !overlap_make(&w->o, e->pixels)) {
 		free(w);
 		return NULL;
 	}
+	w->e = e;
+	w->table = table;
 	for (int i = 0; i < 2; i++)
 		for (size_t k = 0; k < BLOCK; k++)
 			w->term[i].w[0][k] = 1; /* of a thin specimen, whose derivatives by x stay 0 */
@@ -417,13 +329,14 @@ static void worker_free(worker *w)
 }
 
 /* Tasks of a fixed number of bins, each summed in order by one thread, then the tasks in order: the same for any thread count. */
-static bool sum_tasks(const model *m, const frequency *f, size_t count, const double *weight, const sums *known, likelihood *part)
+static bool sum_tasks(const derivative_model *m, const evidence *e, const pixel_table *table, const frequency *f, size_t count,
+                      const double *weight, const sums *known, likelihood *part)
 {
 	bool ok = true;
 	const size_t tasks = (count + BINS_PER_TASK - 1) / BINS_PER_TASK;
 #pragma omp parallel reduction(&& : ok)
 	{
-		worker *w = worker_make(m->e->pixels);
+		worker *w = worker_make(e, table);
 		ok = w != NULL;
 #pragma omp for schedule(dynamic)
 		for (size_t task = 0; task < tasks; task++)
@@ -444,11 +357,11 @@ bool cpu_derivatives(const evidence *e, const optics_parameters *p, const int *p
 	pixel_table table = {0};
 	bool ok = part && pixel_table_make(&table, e, p);
 	if (ok) {
-		const model m = model_make(e, &table, parameter, n);
-		ok = sum_tasks(&m, f, count, weight, known, part);
+		const derivative_model m = derivative_model_make(&table, parameter, n);
+		ok = sum_tasks(&m, e, &table, f, count, weight, known, part);
 		for (size_t i = 0; i < tasks; i++)
 			add_likelihood(out, &part[i]);
-		mirror_triangles(out, n);
+		likelihood_mirror(out, n);
 	}
 	pixel_table_free(&table);
 	free(part);

@@ -8,6 +8,57 @@
 #include "tools/transfer/optics.h"
 #include "tools/transfer/sincos.h"
 
+#define GAMMA_ZERO 1e-8 /* |gamma| below it counts as no overlap where gamma is divided by its modulus (physics.md section 5) */
+
+/* Whether k-q or k+q can lie inside the aperture, which ends at |v|^2 = reach2; k, q in the detector frame. */
+SSB_HD bool in_overlap(double kr, double kc, double qr, double qc, double reach2)
+{
+	const double mr = kr - qr, mc = kc - qc, pr = kr + qr, pc = kc + qc;
+	const double m2 = mr * mr + mc * mc, p2 = pr * pr + pc * pc;
+	return (m2 < p2 ? m2 : p2) < reach2;
+}
+
+/* gamma = T_- - T_+ from their amplitudes and phases. */
+SSB_HD void gamma_of_terms(double amplitude_m, double phase_m, double amplitude_p, double phase_p, double *re, double *im)
+{
+	double sm, cm, sp, cp;
+	sine_cosine(phase_m, &sm, &cm);
+	sine_cosine(phase_p, &sp, &cp);
+	*re = amplitude_m * cm - amplitude_p * cp;
+	*im = amplitude_m * sm - amplitude_p * sp;
+}
+
+/* 1/|gamma|, 0 without an overlap. */
+SSB_HD double gamma_inverse(double g_re, double g_im)
+{
+	const double modulus = sqrt(g_re * g_re + g_im * g_im);
+	return modulus > GAMMA_ZERO ? 1 / modulus : 0;
+}
+
+/* Add one pixel to S = sum G conj(gamma) (re, im) and W = sum |gamma|^2; with G conj(gamma)/|gamma| to U. */
+SSB_HD void add_S(double G_re, double G_im, double g_re, double g_im, double *re, double *im)
+{
+	*re += G_re * g_re + G_im * g_im;
+	*im += G_im * g_re - G_re * g_im;
+}
+
+SSB_HD void add_U(double G_re, double G_im, double g_re, double g_im, double *re, double *im)
+{
+	const double inverse = gamma_inverse(g_re, g_im);
+	*re += (G_re * g_re + G_im * g_im) * inverse;
+	*im += (G_im * g_re - G_re * g_im) * inverse;
+}
+
+/* Add 1/`share` of -i G conj(gamma)/|gamma|: one bin of the half-plane spectrum of a pixel's phase image (section 4). */
+SSB_HD void add_sideband(double G_re, double G_im, double g_re, double g_im, double share, double *re, double *im)
+{
+	const double modulus = hypot(g_re, g_im);
+	if (!(modulus > GAMMA_ZERO))
+		return;
+	*re += (G_im * g_re - G_re * g_im) / (modulus * share);
+	*im -= (G_re * g_re + G_im * g_im) / (modulus * share);
+}
+
 /* sin(x)/x; by its series near 0. */
 SSB_HD double sinc_value(double x)
 {

@@ -15,12 +15,10 @@ bool pixel_table_make(pixel_table *t, const evidence *e, const optics_parameters
 		.tilt = {p->tilt_rad[0], p->tilt_rad[1]}, .thickness = p->thickness_A,
 		.chi = chi_from_coefficients(p->C_A, g->wavelength_A),
 	};
-	double *memory = malloc(6 * e->pixels * sizeof *memory);
+	double *memory = malloc(PIXEL_ARRAYS * e->pixels * sizeof *memory);
 	if (!memory)
 		return false;
-	double **arrays[6] = {&t->detector[0], &t->detector[1], &t->scan[0], &t->scan[1], &t->aperture, &t->chi_k};
-	for (int i = 0; i < 6; i++)
-		*arrays[i] = memory + (size_t)i * e->pixels;
+	pixel_table_place(t, memory);
 	for (size_t b = 0; b < e->pixels; b++) {
 		double k[2], s[2];
 		evidence_k(e, b, k);
@@ -65,15 +63,11 @@ KERNEL static void gather(double *restrict to, const double *restrict from, cons
 		to[i] = from[index[i]];
 }
 
-/* 1 where k-q or k+q can lie inside the aperture */
 KERNEL static void mark(unsigned char *restrict inside, const double *restrict kr, const double *restrict kc, double qr, double qc,
                         double reach2, size_t pixels)
 {
-	for (size_t b = 0; b < pixels; b++) {
-		const double mr = kr[b] - qr, mc = kc[b] - qc, pr = kr[b] + qr, pc = kc[b] + qc;
-		const double m2 = mr * mr + mc * mc, p2 = pr * pr + pc * pc;
-		inside[b] = (m2 < p2 ? m2 : p2) < reach2;
-	}
+	for (size_t b = 0; b < pixels; b++)
+		inside[b] = in_overlap(kr[b], kc[b], qr, qc, reach2);
 }
 
 void overlap_select(overlap *o, const pixel_table *t, const double q[2], const float complex *G, bool conjugate)

@@ -4,6 +4,7 @@
 #define TRANSFER_KERNEL_H
 
 #include "tools/transfer/evidence.h"
+#include "tools/transfer/pixels.h"
 
 /* Compiled for several instruction sets, the best one chosen at start-up. */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(SSB_NO_CLONES)
@@ -11,20 +12,6 @@
 #else
 #define KERNEL
 #endif
-
-/* The BF pixels under one parameter set: frames, aperture and chi of k, made once per set. */
-typedef struct pixel_table {
-	size_t pixels;
-	double wavelength, semiangle, sampling[2];
-	double reach;          /* |v| beyond which A(v) = 0, 1/A */
-	double cosine, sine;   /* of the rotation */
-	bool transposed;
-	double tilt[2], thickness;
-	polynomial chi;
-	double *detector[2];   /* k in the detector frame */
-	double *scan[2];       /* k in the scan frame */
-	double *aperture, *chi_k;
-} pixel_table;
 
 /* False when memory runs out. */
 bool pixel_table_make(pixel_table *table, const evidence *e, const optics_parameters *p);

@@ -39,6 +39,14 @@ typedef struct optics_parameters {
 	bool transposed;          /* the detector's axes are swapped before the rotation */
 } optics_parameters;
 
+/* Fit parameters: the 25 aberrations (enum aberration), then these. Units A and rad. */
+enum { TILT_R = ABERRATIONS, TILT_C, THICKNESS, ROTATION, FIT_PARAMETERS };
+
+/* Name of a fit parameter: "C12a", "tilt_r", "tilt_c", "thickness", "rotation". */
+const char *fit_parameter_name(int parameter);
+double fit_parameter_get(const optics_parameters *p, int parameter);
+void fit_parameter_set(optics_parameters *p, int parameter, double value);
+
 /* What is known before a fit. */
 typedef struct optics_geometry {
 	double wavelength_A;

@@ -4,6 +4,7 @@
 #include <fftw3.h>
 #include <stdlib.h>
 #include <string.h>
+#include "tools/transfer/host.h"
 #include "tools/transfer/plane.h"
 
 enum { MOST_PIXELS = 64 };
@@ -24,11 +25,8 @@ static void fill_point(const pixel_block *b, const evidence *e, const pixel_tabl
 		overlap_select(o, t, f->q, e->row[f->bin] + b->first, f->conjugate);
 		overlap_gamma(o, t, f->q);
 		for (size_t j = 0; j < o->count; j++) {
-			const double complex gamma = CMPLX(o->term[0].amplitude[j], o->term[0].phase[j]);
-			const double modulus = cabs(gamma);
-			if (modulus > GAMMA_ZERO)
-				b->spectrum[o->index[j] * b->spectrum_size + point->at] +=
-					-I * CMPLX(o->G_re[j], o->G_im[j]) * conj(gamma) / (modulus * (double)point->count);
+			double *bin = (double *)&b->spectrum[o->index[j] * b->spectrum_size + point->at];
+			add_sideband(o->G_re[j], o->G_im[j], o->term[0].amplitude[j], o->term[0].phase[j], (double)point->count, &bin[0], &bin[1]);
 		}
 	}
 }
@@ -87,7 +85,7 @@ static void add_phases(const pixel_block *b, fftw_plan to_image, const plane *p,
 		}
 }
 
-static void finish(double *sum, const double *sum_squares, size_t positions, double pixels, double *variance)
+void mean_phase_finish(double *sum, const double *sum_squares, size_t positions, double pixels, double *variance)
 {
 	double total = 0;
 	for (size_t i = 0; i < positions; i++) {
@@ -98,7 +96,7 @@ static void finish(double *sum, const double *sum_squares, size_t positions, dou
 		*variance = total / (double)positions;
 }
 
-static double mean_counts(const evidence *e)
+double mean_counts(const evidence *e)
 {
 	double sum = 0;
 	for (size_t b = 0; b < e->pixels; b++)
@@ -132,7 +130,7 @@ bool cpu_mean_phase(const evidence *e, const optics_parameters *parameters, size
 			add_phases(&b, plan, &p, mean_counts(e), image, squares);
 	}
 	if (ok)
-		finish(image, squares, positions, (double)e->pixels, variance);
+		mean_phase_finish(image, squares, positions, (double)e->pixels, variance);
 	if (plan)
 		fftw_destroy_plan(plan);
 	fftw_free(b.spectrum);

@@ -8,10 +8,8 @@
 KERNEL static void combine(double *restrict am, double *restrict pm, const double *restrict ap, const double *restrict pp, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		double sm, cm, sp, cp;
-		sine_cosine(pm[i], &sm, &cm);
-		sine_cosine(pp[i], &sp, &cp);
-		const double re = am[i] * cm - ap[i] * cp, im = am[i] * sm - ap[i] * sp;
+		double re, im;
+		gamma_of_terms(am[i], pm[i], ap[i], pp[i], &re, &im);
 		am[i] = re;
 		pm[i] = im;
 	}
@@ -23,8 +21,7 @@ KERNEL static void accumulate(const double *restrict g_re, const double *restric
 	double s_re = 0, s_im = 0, w = 0;
 #pragma omp simd reduction(+ : s_re, s_im, w)
 	for (size_t i = 0; i < n; i++) {
-		s_re += G_re[i] * g_re[i] + G_im[i] * g_im[i];
-		s_im += G_im[i] * g_re[i] - G_re[i] * g_im[i];
+		add_S(G_re[i], G_im[i], g_re[i], g_im[i], &s_re, &s_im);
 		w += g_re[i] * g_re[i] + g_im[i] * g_im[i];
 	}
 	out[0] = s_re, out[1] = s_im, out[2] = w;
@@ -35,12 +32,8 @@ KERNEL static void accumulate_unit(const double *restrict g_re, const double *re
 {
 	double u_re = 0, u_im = 0;
 #pragma omp simd reduction(+ : u_re, u_im)
-	for (size_t i = 0; i < n; i++) {
-		const double a = sqrt(g_re[i] * g_re[i] + g_im[i] * g_im[i]);
-		const double inverse = a > GAMMA_ZERO ? 1 / a : 0;
-		u_re += (G_re[i] * g_re[i] + G_im[i] * g_im[i]) * inverse;
-		u_im += (G_im[i] * g_re[i] - G_re[i] * g_im[i]) * inverse;
-	}
+	for (size_t i = 0; i < n; i++)
+		add_U(G_re[i], G_im[i], g_re[i], g_im[i], &u_re, &u_im);
 	out[0] = u_re, out[1] = u_im;
 }
 
