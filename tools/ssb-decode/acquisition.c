@@ -201,35 +201,48 @@ static bool take_links(acquisition *a, const frames_at *at, bool partial, ssb_er
 
 /* ---- counters and siblings ---- */
 
+/* "BASE_data_000001.h5" after "BASE_"? */
+static bool is_data_file(const char *name, const char *prefix)
+{
+	char number[NAME_MAX + 1];
+	uint64_t value;
+	const size_t length = strlen(name), ends = strlen(".h5");
+	if (strncmp(name, prefix, strlen(prefix)) != 0 || length <= strlen(prefix) + ends || strcmp(name + length - ends, ".h5") != 0)
+		return false;
+	snprintf(number, sizeof number, "%.*s", (int)(length - ends - strlen(prefix)), name + strlen(prefix));
+	return candidates_number(number, &value);
+}
+
+static bool is_linked(const acquisition *a, const char *name)
+{
+	for (size_t i = 0; i < a->parts; i++)
+		if (strcmp(base_name(a->part[i].file), name) == 0)
+			return true;
+	return false;
+}
+
 /* Data files beside the master, named like the linked ones, that no link names. */
 static size_t unlinked_siblings(const acquisition *a, char *list, size_t size)
 {
 	const char *const master = base_name(a->path), *const end = strstr(master, "_master.h5");
 	char folder[PATH_MAX], prefix[NAME_MAX + 8];
+	struct dirent **entries;
 	size_t found = 0, length = 0;
 	list[0] = 0;
 	if (!end || snprintf(prefix, sizeof prefix, "%.*s_", (int)(end - master), master) >= (int)sizeof prefix)
 		return 0;
 	snprintf(folder, sizeof folder, "%.*s", (int)(master - a->path), a->path);
-	DIR *const directory = opendir(folder[0] ? folder : ".");
-	for (struct dirent *entry; directory && (entry = readdir(directory));) {
-		char name[NAME_MAX + 1];
-		uint64_t number;
-		bool linked = false;
-		const size_t stem = strlen(entry->d_name) > 3 ? strlen(entry->d_name) - 3 : 0;
-		if (strncmp(entry->d_name, prefix, strlen(prefix)) != 0 || strcmp(entry->d_name + stem, ".h5") != 0)
-			continue;
-		snprintf(name, sizeof name, "%.*s", (int)(stem - strlen(prefix)), entry->d_name + strlen(prefix));
-		if (!candidates_number(name, &number))
-			continue;
-		for (size_t i = 0; i < a->parts; i++)
-			linked = linked || strcmp(base_name(a->part[i].file), entry->d_name) == 0;
-		if (!linked && length < size)
-			length += (size_t)snprintf(list + length, size - length, "%s%s", found ? ", " : "", entry->d_name);
-		found += !linked;
+	const int count = scandir(folder[0] ? folder : ".", &entries, NULL, alphasort);
+	for (int i = 0; i < count; i++) {
+		const char *const name = entries[i]->d_name;
+		const bool counts = is_data_file(name, prefix) && !is_linked(a, name);
+		if (counts && length < size)
+			length += (size_t)snprintf(list + length, size - length, "%s%s", found ? ", " : "", name);
+		found += counts;
+		free(entries[i]);
 	}
-	if (directory)
-		closedir(directory);
+	if (count >= 0)
+		free(entries);
 	return found;
 }
 
