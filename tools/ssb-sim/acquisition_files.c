@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "formats/output.h"
 #include "tools/bitshuffle/bitshuffle.h"
 #include "tools/common/message.h"
@@ -22,10 +23,15 @@ size_t acquisition_data_files(const acquisition *a)
 	return frames / a->frames_per_file + (frames % a->frames_per_file != 0);
 }
 
-char *acquisition_folder(const char *name)
+char *acquisition_folder(const char *name, ssb_error *err)
 {
 	const char *slash = strrchr(name, '/');
-	return slash ? strndup(name, (size_t)(slash - name) + 1) : strdup(".");
+	char *folder = slash ? strndup(name, (size_t)(slash - name) + 1) : strdup(".");
+	if (folder && access(folder, W_OK | X_OK) == 0)
+		return folder;
+	ssb_fail_errno(err, "cannot write in '%s'", folder ? folder : name);
+	free(folder);
+	return NULL;
 }
 
 static const char *base_of(const char *name)

@@ -13,8 +13,9 @@ enum { MOST_DATA_FILES = 60 }; /* all are open under temporary names until the l
 /* Data files that a->frames_per_file makes of this scan. */
 size_t acquisition_data_files(const acquisition *a);
 
-/* The folder part of `name` ("." if none), as malloc'ed text. NULL: out of memory. */
-char *acquisition_folder(const char *name);
+/* The folder part of `name` ("." if none). Fails when nothing can be written there: better known before than after the simulation.
+ * Caller frees. */
+char *acquisition_folder(const char *name, ssb_error *err);
 
 /* What is known of the acquisition, units in every key. New reference. */
 json_t *acquisition_truth(const acquisition *a, const char *name, const bad_pixel *bad, uint64_t clipped);

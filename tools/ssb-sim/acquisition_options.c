@@ -1,5 +1,9 @@
 #include "tools/ssb-sim/acquisition_options.h"
 
+#include <fftw3.h>
+#include <hdf5.h>
+#include <lz4.h>
+#include <stdio.h>
 #include <string.h>
 #include "tools/common/quantity.h"
 #include "tools/ssb-sim/acquisition_files.h"
@@ -110,6 +114,21 @@ static bool finish(const typed *t, const cli_common *common, acquisition *a, ssb
 	return check_ranges(a, err) && set_files(t, a, err);
 }
 
+static bool set_name(const char *text, const char **name, ssb_error *err)
+{
+	const char *slash = strrchr(text, '/'), *base = slash ? slash + 1 : text;
+	*name = text;
+	return (*base && strcmp(base, "-") != 0) ||
+	       ssb_fail(err, SSB_USAGE, "'%s' names no acquisition: several files are written, NAME_master.h5 and others", text);
+}
+
+static void library_versions(char *text, size_t size)
+{
+	unsigned version[3] = {0};
+	H5get_libversion(&version[0], &version[1], &version[2]);
+	snprintf(text, size, "HDF5 %u.%u.%u, LZ4 %s, %s", version[0], version[1], version[2], LZ4_versionString(), fftw_version);
+}
+
 static const char description[] =
 	"Writes NAME_master.h5 and NAME_data_000001.h5 … as a Dectris Arina writes them, NAME_truth.json (every parameter, units in the keys) "
 	"and NAME_truth_phase.npy (the specimen's phase at the scan positions, rad); all of them or none.\n"
@@ -159,11 +178,12 @@ bool acquisition_parse(int argc, char **argv, cli_common *common, acquisition *a
 		{"frames-per-file", 0, "N", cli_count, &t.frames_per_file, "frames in each data file (default: 5000, or more to make at most 60 files)"},
 		{"truth-upsample", 0, "N", cli_count, &a->truth_upsample, "write the truth phase N times finer than the scan (default: 1)"},
 	};
+	char libraries[200];
+	library_versions(libraries, sizeof libraries);
 	const cli_program program = {"ssb-sim", "simulate a 4D-STEM acquisition with known truth", "NAME", description, options,
-	                             sizeof options / sizeof *options, NULL};
+	                             sizeof options / sizeof *options, libraries};
 	cli_parse(&program, common, argc, argv);
 	if (common->operands != 1)
 		return ssb_fail(err, SSB_USAGE, "one NAME is needed, %zu are given (ssb-sim -h shows the usage)", common->operands);
-	*name = common->operand[0];
-	return finish(&t, common, a, err);
+	return set_name(common->operand[0], name, err) && finish(&t, common, a, err);
 }

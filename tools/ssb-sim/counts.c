@@ -234,12 +234,17 @@ static bool map_scratch(counts *c, ssb_error *err)
 static counts *counts_new(const acquisition *a, ssb_error *err)
 {
 	const size_t workers = a->threads * worker_bytes(a);
+	if (workers > a->memory) {
+		ssb_fail(err, SSB_RUNTIME, "a scan of %zu x %zu positions takes %zu bytes on %zu threads, more than --memory allows",
+		         a->scan[0], a->scan[1], workers, a->threads);
+		return NULL;
+	}
 	counts *c = malloc(sizeof *c);
 	if (c)
 		*c = (counts){
 			.a = a, .positions = a->scan[0] * a->scan[1], .pixels = a->detector[0] * a->detector[1], .scratch = -1,
 			.plane = calloc(a->detector[0] * a->detector[1], sizeof *c->plane),
-			.memory_limit = a->memory > workers ? a->memory - workers : 0,
+			.memory_limit = a->memory - workers,
 		};
 	if (c && c->plane)
 		return c;

@@ -13,7 +13,7 @@ static void report(const acquisition *a, const char *name, uint64_t clipped)
 {
 	if (clipped)
 		message_warn(NULL, "%" PRIu64 " counts are too large for u%zu and were clipped", clipped, a->element_size);
-	message_note("wrote %s_master.h5: %zux%zu positions, %zux%zu pixels; to process it: --scan %zux%zu --kv %g --semiangle %g --step %g,%g",
+	message_note("wrote %s_master.h5: %zux%zu positions, %zux%zu pixels; to process it: --scan %zux%zu --kv %.10g --semiangle %.10g --step %.10g,%.10g",
 	             name, a->scan[0], a->scan[1], a->detector[0], a->detector[1], a->scan[0], a->scan[1], a->high_tension_kV,
 	             1e3 * a->geometry.semiangle_rad, a->step_A[0], a->step_A[1]);
 }
@@ -22,8 +22,8 @@ static bool simulate(const acquisition *a, const char *name, ssb_error *err)
 {
 	phase_spectrum phase = {.at = NULL};
 	transmission t = {.at = NULL};
-	bad_pixel *bad = camera_bad_pixels(a, err);
-	char *folder = acquisition_folder(name);
+	char *folder = acquisition_folder(name, err);
+	bad_pixel *bad = folder ? camera_bad_pixels(a, err) : NULL;
 	float *truth = NULL;
 	counts *c = NULL;
 	bool ok = bad && phase_spectrum_make(a, &phase, err) && (truth = phase_image(a, &phase, a->truth_upsample, err)) &&
