@@ -58,6 +58,12 @@ static void show_progress(size_t done, size_t total)
 	message_progress("transform", done, total);
 }
 
+static bool prepare(spectrum *s, const region *counts, const settings *given, ssb_error *err)
+{
+	return spectrum_prepare(s, counts, given, show_progress, err) ||
+	       ssb_fail_prefix(err, "cannot transform '%s': ", region_name(counts));
+}
+
 static bool store(spectrum *s, const cli_program *program, const cli_common *common, const char *output, ssb_error *err)
 {
 	json_t *warnings = meta_warnings(s->region->meta);
@@ -109,7 +115,7 @@ int main(int argc, char **argv)
 	given.memory = common.memory;
 	given.threads = common.threads;
 	const bool ok = check_operands(&common, &given, output, &err) && region_load(&counts, common.operand[0], common.memory, &err) &&
-	                spectrum_prepare(&s, &counts, &given, show_progress, &err) && store(&s, &program, &common, output, &err);
+	                prepare(&s, &counts, &given, &err) && store(&s, &program, &common, output, &err);
 	spectrum_free(&s);
 	region_close(&counts);
 	cli_release(&common);

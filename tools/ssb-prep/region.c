@@ -23,7 +23,7 @@ void counts_gather(const frame_counts *c, size_t frame, const uint32_t *offset, 
 	}
 }
 
-static const char *shown(const region *r)
+const char *region_name(const region *r)
 {
 	const char *path = ssb_reader_path(r->reader);
 	return strcmp(path, "-") ? path : "standard input";
@@ -32,7 +32,7 @@ static const char *shown(const region *r)
 /* Puts the file's name in front of a failure of the checks here; the reader's own failures name it already. */
 static bool named(const region *r, bool ok, ssb_error *err)
 {
-	return ok || ssb_fail_prefix(err, "'%s': ", shown(r));
+	return ok || ssb_fail_prefix(err, "'%s': ", region_name(r));
 }
 
 static bool read_geometry(region *r, ssb_error *err)

@@ -40,4 +40,7 @@ typedef struct region {
 bool region_load(region *r, const char *path, size_t memory, ssb_error *err);
 void region_close(region *r);
 
+/* Its path, or "standard input", for messages. */
+const char *region_name(const region *r);
+
 #endif
