@@ -244,7 +244,7 @@ counts = rng.poisson(disk(15, 16, 10) * 20 * (1 + 0.1 * rng.normal(size=(72, 97,
 	ssb-prep -q -t 1 x.region $given -o one.spectrum
 	ssb-prep -q -t 2 x.region $given -o two.spectrum
 	cat x.region | ssb-prep -q - $given >pipe.spectrum
-	ssb-prep -v x.region $given --memory 11M -o passes.spectrum 2>err.txt
+	ssb-prep -v x.region $given --memory 9M -o passes.spectrum 2>err.txt
 	grep -q "in [2-9] passes" err.txt
 	cmp one.spectrum two.spectrum
 	cmp one.spectrum pipe.spectrum

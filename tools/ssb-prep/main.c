@@ -90,13 +90,13 @@ int main(int argc, char **argv)
 		{"semiangle", 0, "MRAD", cli_semiangle, &given.semiangle_mrad, "convergence semiangle in mrad; needed"},
 		{"step", 0, "A[,A]", cli_step, given.step_A, "scan step in angstrom, one value or row,column; needed"},
 		{"sampling", 0, "MRAD[,MRAD]", cli_sampling, given.sampling_mrad,
-		 "detector sampling in mrad per pixel, one value or row,column\n(default: the semiangle over the radius where the disk falls to half)"},
-		{"centre", 0, "R,C", parse_centre, &given, "centre of the bright-field disk in pixels of the full detector\n(default: measured)"},
+		 "detector sampling in mrad per pixel, one value or row,column (default: the semiangle over the radius where the disk falls to half)"},
+		{"centre", 0, "R,C", parse_centre, &given, "centre of the bright-field disk in pixels of the full detector (default: measured)"},
 		{"radius", 0, "PX", parse_radius, &given, "radius of the bright-field disk in pixels (default: measured)"},
 		{"rotation", 0, "DEG|auto", parse_rotation, &given,
-		 "rotation from detector to scan frame in degrees, row axis\ntowards column axis; the fit then holds it (default: auto)"},
+		 "rotation from detector to scan frame in degrees, row axis towards column axis; the fit then holds it (default: auto)"},
 		{"transpose", 0, "no|yes|auto", parse_transposition, &given,
-		 "whether the detector's axes are swapped before the rotation;\nthe fit then holds it (default: auto)"},
+		 "whether the detector's axes are swapped before the rotation; the fit then holds it (default: auto)"},
 	};
 	const cli_program program = {
 		.name = "ssb-prep",
