@@ -2,29 +2,19 @@
 #include <string.h>
 #include "formats/frame.h"
 
-#define WIDEN(from, to) do { /* NOLINT(bugprone-macro-parentheses): types */ \
-		const from *source = elements; \
-		to *target = out; \
-		for (uint64_t i = 0; i < count; i++) \
-			target[i] = source[i]; \
-	} while (0)
-
 void ssb_widen(const void *elements, enum ssb_dtype stored, uint64_t count, void *out, enum ssb_dtype dtype)
 {
-	if (stored == dtype)
-		memcpy(out, elements, count * ssb_dtype_size(dtype));
-	else if (stored == SSB_U1 && dtype == SSB_U2)
-		WIDEN(uint8_t, uint16_t);
-	else if (stored == SSB_U1 && dtype == SSB_U4)
-		WIDEN(uint8_t, uint32_t);
-	else if (stored == SSB_U1)
-		WIDEN(uint8_t, uint64_t);
-	else if (stored == SSB_U2 && dtype == SSB_U4)
-		WIDEN(uint16_t, uint32_t);
-	else if (stored == SSB_U2)
-		WIDEN(uint16_t, uint64_t);
-	else
-		WIDEN(uint32_t, uint64_t);
+	const size_t narrow = ssb_dtype_size(stored), wide = ssb_dtype_size(dtype);
+	const unsigned char *restrict source = elements;
+	unsigned char *restrict target = out;
+	if (stored == dtype) {
+		memcpy(out, elements, count * wide);
+		return;
+	}
+	memset(out, 0, count * wide); /* little-endian: the low bytes come first, the others are 0 */
+	for (size_t b = 0; b < narrow; b++)
+		for (uint64_t i = 0; i < count; i++)
+			target[i * wide + b] = source[i * narrow + b];
 }
 
 bool ssb_read_array(ssb_reader *reader, size_t index, void *elements, ssb_error *err)
