@@ -1,11 +1,12 @@
-# make            builds every tool into build/bin
-# make setup      installs what a Debian machine needs (as root, or through sudo)
-# make demo       simulates an acquisition and takes it through all five stages into demo/
-# make check      builds and runs every test
-# make lint       clang-tidy, cppcheck, shellcheck
-# make fuzz       runs each libFuzzer target (clang) for FUZZ_SECONDS; make check replays their committed corpus without clang
-# make SAN=1 …    the same with AddressSanitizer and UBSan, in build-san/
-# make install PREFIX=/usr/local DESTDIR=
+# make               builds every tool into build/bin
+# make setup         installs what a Debian machine needs (as root, or through sudo); goes with any goal: make setup demo
+# make demo          simulates an acquisition and takes it through all five stages into demo/
+# make check         builds and runs every test: with 1 and 2 threads, and with AddressSanitizer and UBSan
+# make lint          clang-tidy, cppcheck, shellcheck (make setup lint installs them, too)
+# make fuzz          runs each libFuzzer target (clang) for FUZZ_SECONDS; make check replays their committed corpus without clang
+# make SAN=1 …       the same with AddressSanitizer and UBSan, in build-san/
+# make V=1 …         shows the commands
+# make install PREFIX=/usr/local DESTDIR=    and uninstall
 
 PREFIX ?= /usr/local
 PYTHON ?= /usr/bin/python3
@@ -28,6 +29,12 @@ PACKAGES_sim    := hdf5 liblz4 fftw3f fftw3
 PACKAGES_common := jansson libzstd libxxhash
 PACKAGES        := $(sort $(foreach t,$(TOOLS) common,$(PACKAGES_$t)))
 
+# What Debian calls all that; the second list is what the tests need.
+DEBIAN := gcc libc6-dev make pkg-config libarchive-dev libfftw3-dev libhdf5-dev libjansson-dev liblapacke-dev liblz4-dev libpng-dev \
+          libtiff-dev libxxhash-dev libzstd-dev
+DEBIAN += bats man-db python3 python3-h5py python3-hdf5plugin python3-numpy python3-pil python3-tifffile python3-zstandard unzip
+DEBIAN += $(if $(filter lint fuzz,$(MAKECMDGOALS)),clang clang-tidy cppcheck libclang-rt-14-dev shellcheck)
+
 comma    := ,
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wvla -Wformat=2
 CFLAGS   ?= $(if $(SAN),-O1 -fno-omit-frame-pointer,-O3) -g
@@ -40,26 +47,28 @@ objects = $(patsubst %.c,$(BUILD)/%.o,$(call sources,$1))
 library = $(BUILD)/lib/lib$(notdir $1).a
 BINARIES := $(TOOLS:%=$(BUILD)/bin/ssb-%)
 FOLDERS  := formats tools/common tools/transfer tools/bitshuffle
+say       = $(if $(V),,@echo '  $1  $(or $2,$@)';)
+SETUP    := $(filter setup,$(MAKECMDGOALS))
 
 all: $(BINARIES)
 
-$(BUILD)/%.o: %.c Makefile
+$(BUILD)/%.o: %.c Makefile | $(SETUP)
 	@mkdir -p $(@D)
-	$(CC) $(ALLFLAGS) -MMD -MP -c $< -o $@
+	$(call say,cc,$<)$(CC) $(ALLFLAGS) -MMD -MP -c $< -o $@
 
 define library_rule
 $(call library,$1): $(call objects,$1)
 	@mkdir -p $$(@D)
 	@rm -f $$@
-	ar rcs $$@ $$^
+	$$(call say,ar)ar rcs $$@ $$^
 endef
 $(foreach f,$(FOLDERS),$(eval $(call library_rule,$f)))
 
-# $1 tool: everything in tools/ssb-$1 but its main, for the unit programs
+# $1 tool: its own code with its libraries and packages
 define tool_rule
 $(BUILD)/bin/ssb-$1: $(call objects,tools/ssb-$1) $(foreach m,$(MODULES_$1) common,$(call library,tools/$m)) $(call library,formats)
 	@mkdir -p $$(@D)
-	$(CC) $(ALLFLAGS) $(LDFLAGS) $$^ -o $$@ $(shell pkg-config --libs $(PACKAGES_$1) $(PACKAGES_common)) -lm
+	$$(call say,ld)$$(CC) $$(ALLFLAGS) $$(LDFLAGS) $$^ -o $$@ $$(shell pkg-config --libs $(PACKAGES_$1) $(PACKAGES_common)) -lm
 endef
 $(foreach t,$(TOOLS),$(eval $(call tool_rule,$t)))
 
@@ -67,16 +76,45 @@ $(foreach t,$(TOOLS),$(eval $(call tool_rule,$t)))
 UNITS     := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/*.c))
 TOOL_CODE  = $(filter-out %/main.o,$(foreach t,$(TOOLS),$(call objects,tools/ssb-$t)))
 $(BUILD)/tests/%: $(BUILD)/tests/unit/%.o $(BUILD)/lib/libtools.a $(foreach f,transfer bitshuffle common,$(call library,tools/$f)) $(call library,formats)
-	$(CC) $(ALLFLAGS) $(LDFLAGS) $^ -o $@ $(shell pkg-config --libs $(PACKAGES)) -lm
+	$(call say,ld)$(CC) $(ALLFLAGS) $(LDFLAGS) $^ -o $@ $(shell pkg-config --libs $(PACKAGES)) -lm
 $(BUILD)/lib/libtools.a: $(TOOL_CODE)
 	@mkdir -p $(@D)
 	@rm -f $@
-	ar rcs $@ $^
+	$(call say,ar)ar rcs $@ $^
 
 units: $(UNITS)
 
-check: all units
-	BUILD=$(BUILD) PYTHON=$(PYTHON) tests/run
+# Each run of the tests is a build and a number of threads.
+CHECKS ?= $(BUILD):1 $(BUILD):2 $(if $(SAN),,build-san:2)
+check: all units $(if $(SAN),,sanitized)
+	PYTHON=$(PYTHON) tests/run $(CHECKS)
+sanitized: | $(SETUP)
+	@$(MAKE) --no-print-directory SAN=1 BUILD=build-san all units
+
+setup:
+	@missing=; for package in $(DEBIAN); do \
+		dpkg-query -W -f '$${db:Status-Abbrev}' $$package 2>/dev/null | grep -q '^ii' || missing="$$missing $$package"; done; \
+	[ -z "$$missing" ] || { as_root=$$([ "$$(id -u)" -eq 0 ] || echo sudo); set -ex; $$as_root apt-get update; \
+		$$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $$missing; }
+
+# What a microscopist types, on an acquisition whose truth is known (demo/graphene_truth.json).
+demo: all
+	@mkdir -p demo
+	@cd demo; PATH="$(abspath $(BUILD)/bin):$$PATH"; set -ex; \
+	ssb-sim graphene --scan 96x96 --step 0.3 --dose 40 --kv 80 --semiangle 30 --c10 -10nm --c12 2nm,20deg --rotation 15deg; \
+	ssb-decode graphene_master.h5 --scan 96x96 | ssb-prep - --kv 80 --semiangle 30 --step 0.3 -o graphene.spectrum; \
+	ssb-fit graphene.spectrum -o graphene.fit; \
+	ssb-recon graphene.spectrum graphene.fit --upsample 4 -o graphene.phase; \
+	ssb-save graphene.phase phase.png phase.tif phase.npz
+
+# Without OpenMP: clang has no omp.h of its own. cppcheck sees no system headers: their libraries of functions, and one macro, stand in.
+LINT_FLAGS = -std=c11 -D_GNU_SOURCE -I. $(patsubst -I%,-isystem%,$(shell pkg-config --cflags $(PACKAGES)))
+lint: | $(SETUP)
+	find formats tools tests -name '*.c' | xargs -P $$(nproc) -I {} clang-tidy --quiet {} -- $(LINT_FLAGS)
+	cppcheck --quiet --std=c11 --library=posix --enable=warning,performance --inline-suppr --error-exitcode=1 -j $$(nproc) \
+		-D_GNU_SOURCE '-Djson_object_foreach(object,key,value)=while ((key = json_next(object, &value)))' -I. formats tools
+	shellcheck .ci/run tests/run
+	shellcheck --shell=bats --severity=warning --exclude=SC2010,SC2034,SC2046,SC2054,SC2154 tests/helpers.bash tests/*.bats
 
 # Fuzz targets: tests/fuzz/NAME.c, begun from tests/fuzz/corpus/NAME; tests/unit/fuzz_NAME.c replays that corpus.
 FUZZ_SECONDS ?= 60
@@ -94,8 +132,25 @@ fuzz-%: build-fuzz/%
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 
-clean:
-	rm -rf build build-san build-fuzz
+MAN1 := $(wildcard tools/*/*.1)
+MAN5 := $(wildcard formats/*.5)
+SHARE := tools/ssb.mk formats/ssbfile.py
+DOC := README.md demo.png LICENSE formats/SPEC.md
+AT = $(DESTDIR)$(PREFIX)
+install: all
+	install -d $(AT)/bin $(AT)/share/man/man1 $(AT)/share/man/man5 $(AT)/share/ssb-tools $(AT)/share/doc/ssb-tools
+	install $(BINARIES) $(AT)/bin
+	install -m 644 $(MAN1) $(AT)/share/man/man1
+	install -m 644 $(MAN5) $(AT)/share/man/man5
+	install -m 644 $(SHARE) $(AT)/share/ssb-tools
+	install -m 644 $(DOC) $(AT)/share/doc/ssb-tools
+uninstall:
+	rm -f $(addprefix $(AT)/bin/,$(notdir $(BINARIES))) $(addprefix $(AT)/share/man/man1/,$(notdir $(MAN1))) \
+		$(addprefix $(AT)/share/man/man5/,$(notdir $(MAN5)))
+	rm -rf $(AT)/share/ssb-tools $(AT)/share/doc/ssb-tools
 
-.PHONY: all units check fuzz clean
+clean:
+	rm -rf build build-san build-fuzz demo
+
+.PHONY: all units check sanitized setup demo lint fuzz install uninstall clean
 .SECONDARY:
