@@ -161,18 +161,18 @@ static void measure_shape(disk *d, const pattern *p, const uint8_t *member)
 {
 	double n = 0, within = 0, usable = 0;
 	memset(d->covariance_px2, 0, sizeof d->covariance_px2);
-	for (size_t i = 0; i < pixels_of(p); i++) {
-		const double r = (double)row_of(p, i) - d->centre_px[0], c = (double)column_of(p, i) - d->centre_px[1];
-		const bool inside = distance(p, i, d->centre_px) <= d->radius_px;
-		usable += p->usable[i] && inside;
-		within += member[i] == KEPT && inside;
-		if (member[i] == KEPT) {
-			n++;
-			d->covariance_px2[0] += r * r;
-			d->covariance_px2[1] += r * c;
-			d->covariance_px2[2] += c * c;
+	for (size_t row = 0; row < p->shape[0]; row++)
+		for (size_t column = 0; column < p->shape[1]; column++) {
+			const size_t i = row * p->shape[1] + column;
+			const double r = (double)row - d->centre_px[0], c = (double)column - d->centre_px[1];
+			const bool inside = hypot(r, c) <= d->radius_px, kept = member[i] == KEPT;
+			usable += p->usable[i] && inside;
+			within += kept && inside;
+			n += kept;
+			d->covariance_px2[0] += kept * r * r;
+			d->covariance_px2[1] += kept * r * c;
+			d->covariance_px2[2] += kept * c * c;
 		}
-	}
 	for (int k = 0; k < 3; k++)
 		d->covariance_px2[k] /= fmax(n, 1);
 	d->solidity = within / fmax(usable, 1);

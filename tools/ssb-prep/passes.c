@@ -40,10 +40,11 @@ bool passes_plan(passes *p, const region *r, const bf_pixels *bf, const uint64_t
 	*p = (passes){.q_index = q_index, .bins = bins, .pixels = bf->count, .chunk_bins = chunk_bins(bf->count), .progress = progress};
 	threads = usable_threads(threads, scratch, memory);
 	p->bins_at_once = bins_at_once(p, memory > threads * scratch ? memory - threads * scratch : 0, reserve);
+	const size_t bytes = p->bins_at_once * p->pixels * sizeof *p->G;
 	p->transform = transform_new(r, bf, sum, threads, err);
-	p->G = malloc(p->bins_at_once * p->pixels * sizeof *p->G);
+	p->G = malloc(bytes ? bytes : 1);
 	if (p->transform && !p->G)
-		ssb_fail(err, SSB_RUNTIME, "out of memory for %zu MB of the spectrum", p->bins_at_once * p->pixels * sizeof *p->G >> 20);
+		ssb_fail(err, SSB_RUNTIME, "out of memory for %zu MB of the spectrum", bytes >> 20);
 	return p->transform && p->G;
 }
 
