@@ -6,7 +6,7 @@
 #include <string.h>
 #include "tools/common/version.h"
 
-enum { FILTER_BITSHUFFLE = 32008 };
+enum { FILTER_BITSHUFFLE = 32008, CAUSE_SIZE = 200 };
 static const char data_path[] = "/entry/data/data";
 
 struct dectris_file {
@@ -19,18 +19,22 @@ bool dectris_data_name(const char *name, size_t index, char *text, size_t size)
 	return length > 0 && (size_t)length < size;
 }
 
-static herr_t first_cause(unsigned n, const H5E_error2_t *e, void *text)
+/* The innermost record of HDF5's error stack; of a failed write only the system's reason, which stands in quotes. */
+static herr_t innermost(unsigned n, const H5E_error2_t *e, void *cause)
 {
-	if (n == 0)
-		snprintf(text, 200, "%s", e->desc);
+	const char *reason = strstr(e->desc, "error message = '");
+	if (n == 0 && reason)
+		snprintf(cause, CAUSE_SIZE, "%.*s", (int)strcspn(reason + 17, "'"), reason + 17);
+	else if (n == 0)
+		snprintf(cause, CAUSE_SIZE, "%s", e->desc);
 	return 0;
 }
 
 static bool fail_hdf5(const char *what, ssb_error *err)
 {
-	char cause[200] = "";
-	H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, first_cause, cause);
-	return ssb_fail(err, SSB_RUNTIME, "%s%s%s", what, *cause ? ": HDF5: " : "", cause);
+	char cause[CAUSE_SIZE] = "";
+	H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, innermost, cause);
+	return ssb_fail(err, SSB_RUNTIME, "%s%s%s", what, *cause ? ": " : "", cause);
 }
 
 /* A creation property list of this class that records no times. */
@@ -43,6 +47,7 @@ static hid_t timeless(hid_t class)
 
 static hid_t create_file(const char *path)
 {
+	H5dont_atexit(); /* which would flush again what could not be written, and crash */
 	H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
 	H5PLset_loading_state(0); /* a filter plugin that happens to be there must not change what we write */
 	const hid_t creation = timeless(H5P_FILE_CREATE), access = H5Pcreate(H5P_FILE_ACCESS);
