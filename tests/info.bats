@@ -24,6 +24,16 @@ fit_meta='{
 	"optics": {"transposed": false, "C10_nm": -12.345678}, "steps": [{"C10_nm": 1}, {"C10_nm": 2}],
 	"warnings": [{"tool": "ssb-prep", "text": "dose is low"}, {"tool": "ssb-fit", "text": "the optimum is on the edge"}]}'
 
+@test "--get: numbers as they are, a list's entry by its name, an empty line where there is nothing" {
+	make_container x.fit fit "$fit_meta"
+	paths=(kind meta.parameters.C10.value meta.parameters.C12.standard_error meta.objective.explained meta.optics.transposed
+		meta.sources.count_time_s meta.scan_shape meta.nothing.there)
+	ssb-info $(printf -- '--get=%s ' "${paths[@]}") --get digest x.fit >out.txt
+	digest=$("$PYTHON" -c 'import ssbfile; print(ssbfile.load("x.fit").digest)')
+	printf '%s\n' fit -12.345678 "" 0.8125 false /entry/count_time "[64,48]" "" "$digest" | diff - out.txt
+	fails 2 "exclude each other" ssb-info --json --get kind x.fit
+}
+
 @test "a fit: warnings first, parameters to the digits their errors support, the explained fraction, units" {
 	make_container x.fit fit "$fit_meta" '[{"tool": "ssb-fit", "version": "0.1.0", "options": {"fix": ["C12=0", "C21=0"], "quick": true},
 		"inputs": [{"name": "spectrum", "kind": "spectrum", "digest": "0123456789abcdef"}]}]'

@@ -5,19 +5,34 @@
 
 #include "tools/common/cli.h"
 #include "tools/ssb-info/describe.h"
+#include "tools/ssb-info/get.h"
 #include "tools/ssb-info/npy.h"
 
-typedef struct wishes { bool json, verify; const char *array; } wishes;
+typedef struct wishes { bool json, verify; const char *array; cli_list get; } wishes;
 
-/* The JSON header with the digest in front, as one object. */
-static bool print_json(const ssb_reader *reader, const char digest[17], ssb_error *err)
+/* The JSON header with the digest in front, as one object. New reference. */
+static json_t *header_with_digest(const ssb_reader *reader, const char digest[17])
 {
 	json_t *object = json_pack("{s:s}", "digest", digest);
 	json_object_update(object, (json_t *)ssb_reader_header(reader));
-	char *text = json_dumps(object, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
-	json_decref(object);
+	return object;
+}
+
+static bool print_json(const json_t *header, ssb_error *err)
+{
+	char *text = json_dumps(header, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
 	const bool ok = text ? puts(text) >= 0 || ssb_fail_errno(err, "cannot write standard output") : ssb_fail(err, SSB_RUNTIME, "out of memory");
 	free(text);
+	return ok;
+}
+
+static bool print_header(const ssb_reader *reader, const char digest[17], const wishes *wanted, ssb_error *err)
+{
+	json_t *header = header_with_digest(reader, digest);
+	bool ok = !wanted->json || print_json(header, err);
+	for (size_t i = 0; ok && i < wanted->get.count; i++)
+		ok = get_value(stdout, header, wanted->get.item[i], err);
+	json_decref(header);
 	return ok;
 }
 
@@ -49,8 +64,8 @@ static bool print(ssb_reader *reader, const wishes *wanted, ssb_error *err)
 		return print_verdict(reader, err);
 	if (!ssb_reader_finish(reader, digest, err))
 		return false;
-	if (wanted->json)
-		return print_json(reader, digest, err);
+	if (wanted->json || wanted->get.count)
+		return print_header(reader, digest, wanted, err);
 	describe(stdout, reader, digest);
 	return true;
 }
@@ -59,8 +74,8 @@ static bool check(const cli_common *common, const wishes *wanted, ssb_error *err
 {
 	if (common->operands != 1)
 		return ssb_fail(err, SSB_USAGE, "one file is needed, not %zu (ssb-info -h shows the usage)", common->operands);
-	if (wanted->json + wanted->verify + (wanted->array != NULL) > 1)
-		return ssb_fail(err, SSB_USAGE, "--json, --array and --verify exclude each other");
+	if (wanted->json + wanted->verify + (wanted->array != NULL) + (wanted->get.count > 0) > 1)
+		return ssb_fail(err, SSB_USAGE, "--json, --get, --array and --verify exclude each other");
 	return true;
 }
 
@@ -69,6 +84,7 @@ int main(int argc, char **argv)
 	wishes wanted = {0};
 	const cli_option table[] = {
 		{"json", 0, NULL, cli_flag, &wanted.json, "the whole header as JSON, with the digest"},
+		{"get", 0, "PATH", cli_texts, &wanted.get, "a value of that JSON, such as meta.parameters.C10.value, on a line of its own, which is empty where there is none; may be repeated"},
 		{"array", 0, "NAME", cli_text, &wanted.array, "this array in NumPy's format on standard output"},
 		{"verify", 0, NULL, cli_flag, &wanted.verify, "check every byte and say the digest"},
 	};
