@@ -1,0 +1,3 @@
+#define FUZZ_CORPUS "tests/fuzz/corpus/chunk"
+#include "tests/fuzz/chunk.c"
+#include "tests/fuzz/replay.c"
