@@ -10,7 +10,6 @@
 
 /* What is typed, in the units it is typed in; 0 where a default depends on other options. */
 typedef struct typed {
-	acquisition *a;
 	double semiangle_mrad, sampling_mrad[2], radius_px, centre_px[2], rotation_deg;
 	int specimen, transpose, dtype, noise;
 	size_t frames_per_file, seed;
@@ -139,7 +138,7 @@ bool acquisition_parse(int argc, char **argv, cli_common *common, acquisition *a
 		.scan = {96, 96}, .detector = {64, 64}, .step_A = {0.3, 0.3}, .high_tension_kV = 80, .dose = 10, .phase_peak_rad = 0.5,
 		.polar = {[C10] = {-120, 0}, [C12a] = {20, 20 * M_PI / 180}}, .truth_upsample = 1,
 	};
-	typed t = {.a = a, .semiangle_mrad = 30, .centre_px = {NAN, NAN}, .rotation_deg = 15, .transpose = 1, .dtype = 1, .seed = 1};
+	typed t = {.semiangle_mrad = 30, .centre_px = {NAN, NAN}, .rotation_deg = 15, .transpose = 1, .dtype = 1, .seed = 1};
 	const cli_option options[] = {
 		{"scan", 's', "RxC", cli_shape, a->scan, "scan positions, rows x columns (default: 96x96)"},
 		{"step", 0, "A", cli_step, a->step_A, "scan step in A, or row,column (default: 0.3)"},

@@ -20,9 +20,9 @@ static void fill_lattice(const size_t cells[2], const double extent[2], random_s
 		const double defect = random_uniform(random), displacement_A = 0.05;
 		double normal[2];
 		random_normal_pair(random, normal);
-		const double *s = site[i % 4];
-		const double r = ((double)(i / 4 / cells[1]) + s[0]) * extent[0] / (double)cells[0];
-		const double c = ((double)(i / 4 % cells[1]) + s[1]) * extent[1] / (double)cells[1];
+		const size_t cell[2] = {i / 4 / cells[1], i / 4 % cells[1]};
+		const double r = ((double)cell[0] + site[i % 4][0]) * extent[0] / (double)cells[0];
+		const double c = ((double)cell[1] + site[i % 4][1]) * extent[1] / (double)cells[1];
 		if (defect >= 0.01)
 			list->atom[list->count++] = (atom){{r + displacement_A * normal[0], c + displacement_A * normal[1]},
 			                                   atom_charges[defect < 0.02]};

@@ -295,14 +295,22 @@ uint64_t counts_clipped(const counts *c)
 static void read_plane(const counts *c, const plane *p, size_t first, size_t n, uint32_t *count)
 {
 	const uint8_t *at = p->width == 0 ? NULL : (p->memory ? (const uint8_t *)p->memory : c->map + p->offset) + first * p->width;
-	for (size_t i = 0; i < n && p->width == 0; i++)
-		count[i] = p->value;
-	for (size_t i = 0; i < n && p->width == 1; i++)
-		count[i] = at[i];
-	for (size_t i = 0; i < n && p->width == 2; i++)
-		count[i] = ((const uint16_t *)at)[i];
-	if (p->width == 4)
+	switch (p->width) {
+	case 0:
+		for (size_t i = 0; i < n; i++)
+			count[i] = p->value;
+		break;
+	case 1:
+		for (size_t i = 0; i < n; i++)
+			count[i] = at[i];
+		break;
+	case 2:
+		for (size_t i = 0; i < n; i++)
+			count[i] = ((const uint16_t *)at)[i];
+		break;
+	default:
 		memcpy(count, at, n * sizeof *count);
+	}
 }
 
 enum { TILE = 64 }; /* pixels, and frames: a tile stays in the first cache */

@@ -202,8 +202,9 @@ static double reach_per_A(const acquisition *a)
 static int harmonics(double peak)
 {
 	int n = 1;
-	for (double next = peak * peak / 2; next > 1e-7; next *= peak / (n + 1))
-		n++;
+	double left_out = peak * peak / 2;
+	while (left_out > 1e-7)
+		left_out *= peak / (++n + 1);
 	return n;
 }
 
