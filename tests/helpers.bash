@@ -4,6 +4,7 @@ top=$(cd "$BATS_TEST_DIRNAME/.." && pwd)
 case $BUILD in /*) ;; *) BUILD=$top/$BUILD ;; esac
 PATH=$BUILD/bin:$PATH
 SHARED=$top/../shared
+unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES # of the make that runs the tests
 export PYTHONPATH=$top/formats PYTHONDONTWRITEBYTECODE=1
 
 setup() { cd "$BATS_TEST_TMPDIR" || return; }
