@@ -5,13 +5,15 @@
 # make lint          clang-tidy, cppcheck, shellcheck (make setup lint installs them, too)
 # make fuzz          runs each libFuzzer target (clang) for FUZZ_SECONDS; make check replays their committed corpus without clang
 # make SAN=1 …       the same with AddressSanitizer and UBSan, in build-san/
+# make CUDA=1 …      with the CUDA backend (needs nvcc), in build-cuda/
 # make V=1 …         shows the commands
 # make install PREFIX=/usr/local DESTDIR=    and uninstall
 
 PREFIX ?= /usr/local
 PYTHON ?= /usr/bin/python3
 SAN    ?=
-BUILD  ?= build$(if $(SAN),-san)
+CUDA   ?=
+BUILD  ?= build$(if $(SAN),-san)$(if $(CUDA),-cuda)
 
 # The architecture: each tool's libraries (every one also gets common and formats) and its packages.
 TOOLS  := decode prep fit recon save info sim
@@ -38,9 +40,18 @@ DEBIAN += $(if $(filter lint fuzz,$(MAKECMDGOALS)),clang clang-tidy cppcheck lib
 comma    := ,
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wvla -Wformat=2
 CFLAGS   ?= $(if $(SAN),-O1 -fno-omit-frame-pointer,-O3) -g
-SANFLAGS := $(if $(SAN),-fsanitize=address$(comma)undefined -fno-sanitize-recover=all -DSSB_NO_CLONES)
+SANFLAGS := $(if $(SAN),-fsanitize=address$(comma)undefined -fno-sanitize-recover=all -DSSB_NO_CLONES) $(if $(CUDA),-DSSB_CUDA)
 ALLFLAGS  = -std=c11 -D_GNU_SOURCE -I. -fopenmp -fno-math-errno -fno-trapping-math $(WARNINGS) $(CFLAGS) $(SANFLAGS) \
             $(shell pkg-config --cflags $(PACKAGES))
+
+# nvcc from the PATH, or where NVIDIA's packages put it. CUDA_SYNC=1 waits after every kernel, so that a failure names it.
+NVCC      ?= $(or $(shell command -v nvcc),/usr/local/cuda/bin/nvcc)
+NVCCFLAGS ?= -O3 -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=[sm_90$(comma)compute_90]
+CUDA_SYNC ?=
+CUDA_LIB   = $(abspath $(dir $(NVCC))../lib64)
+CUDA_LIBS  = $(if $(CUDA),-L$(CUDA_LIB) -Wl$(comma)-rpath$(comma)$(CUDA_LIB) -lcufft -lcudart -lstdc++)
+LIBS_fit   = $(CUDA_LIBS)
+LIBS_recon = $(CUDA_LIBS)
 
 sources = $(sort $(wildcard $1/*.c))
 objects = $(patsubst %.c,$(BUILD)/%.o,$(call sources,$1))
@@ -56,6 +67,10 @@ $(BUILD)/%.o: %.c Makefile | $(SETUP)
 	@mkdir -p $(@D)
 	$(call say,cc,$<)$(CC) $(ALLFLAGS) -MMD -MP -c $< -o $@
 
+$(BUILD)/%.o: %.cu Makefile
+	@mkdir -p $(@D)
+	$(call say,nvcc,$<)$(NVCC) -std=c++17 -I. $(NVCCFLAGS) $(if $(CUDA_SYNC),-DSSB_CUDA_SYNC) -MMD -MP -c $< -o $@
+
 define library_rule
 $(call library,$1): $(call objects,$1)
 	@mkdir -p $$(@D)
@@ -63,12 +78,14 @@ $(call library,$1): $(call objects,$1)
 	$$(call say,ar)ar rcs $$@ $$^
 endef
 $(foreach f,$(FOLDERS),$(eval $(call library_rule,$f)))
+CUDA_SOURCES := $(if $(CUDA),$(wildcard tools/transfer/cuda/*.c tools/transfer/cuda/*.cu))
+$(call library,tools/transfer): $(patsubst %,$(BUILD)/%.o,$(basename $(CUDA_SOURCES)))
 
 # $1 tool: its own code with its libraries and packages
 define tool_rule
 $(BUILD)/bin/ssb-$1: $(call objects,tools/ssb-$1) $(foreach m,$(MODULES_$1) common,$(call library,tools/$m)) $(call library,formats)
 	@mkdir -p $$(@D)
-	$$(call say,ld)$$(CC) $$(ALLFLAGS) $$(LDFLAGS) $$^ -o $$@ $$(shell pkg-config --libs $(PACKAGES_$1) $(PACKAGES_common)) -lm
+	$$(call say,ld)$$(CC) $$(ALLFLAGS) $$(LDFLAGS) $$^ -o $$@ $$(shell pkg-config --libs $(PACKAGES_$1) $(PACKAGES_common)) $$(LIBS_$1) -lm
 endef
 $(foreach t,$(TOOLS),$(eval $(call tool_rule,$t)))
 
@@ -76,7 +93,7 @@ $(foreach t,$(TOOLS),$(eval $(call tool_rule,$t)))
 UNITS     := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/*.c))
 TOOL_CODE  = $(filter-out %/main.o,$(foreach t,$(TOOLS),$(call objects,tools/ssb-$t)))
 $(BUILD)/tests/%: $(BUILD)/tests/unit/%.o $(BUILD)/lib/libtools.a $(foreach f,transfer bitshuffle common,$(call library,tools/$f)) $(call library,formats)
-	$(call say,ld)$(CC) $(ALLFLAGS) $(LDFLAGS) $^ -o $@ $(shell pkg-config --libs $(PACKAGES)) -lm
+	$(call say,ld)$(CC) $(ALLFLAGS) $(LDFLAGS) $^ -o $@ $(shell pkg-config --libs $(PACKAGES)) $(CUDA_LIBS) -lm
 $(BUILD)/lib/libtools.a: $(TOOL_CODE)
 	@mkdir -p $(@D)
 	@rm -f $@
@@ -150,7 +167,7 @@ uninstall:
 	rm -rf $(AT)/share/ssb-tools $(AT)/share/doc/ssb-tools
 
 clean:
-	rm -rf build build-san build-fuzz demo
+	rm -rf build build-san build-cuda build-fuzz demo
 
 .PHONY: all units check sanitized setup demo lint fuzz install uninstall clean
 .SECONDARY:

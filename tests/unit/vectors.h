@@ -10,6 +10,16 @@
 #include <string.h>
 #include "tools/transfer/backend.h"
 
+/* What is read here lives as long as the program: between these two, allocations are no leaks. */
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/lsan_interface.h>
+#define KEEP_BEGIN __lsan_disable()
+#define KEEP_END __lsan_enable()
+#else
+#define KEEP_BEGIN (void)0
+#define KEEP_END (void)0
+#endif
+
 typedef struct npy {
 	size_t rank, shape[6], count;
 	char type[8]; /* "<f8", "<c16" … */
@@ -42,7 +52,9 @@ static npy npy_read(const char *folder, const char *name)
 		if (strchr("0123456789", *s))
 			a.count *= a.shape[a.rank++] = strtoul(s, (char **)&s, 10);
 	const size_t size = strtoul(a.type + 2, NULL, 10);
+	KEEP_BEGIN;
 	a.data = malloc(a.count * size);
+	KEEP_END;
 	if (fread(a.data, size, a.count, f) != a.count)
 		exit(fprintf(stderr, "%s/%s is short\n", folder, name));
 	fclose(f);
@@ -68,7 +80,9 @@ static double complex npy_at(const npy *a, size_t i)
 static json_t *json_vector(const char *folder, const char *name)
 {
 	FILE *f = open_vector(folder, name);
+	KEEP_BEGIN;
 	json_t *json = json_loadf(f, 0, NULL);
+	KEEP_END;
 	fclose(f);
 	if (!json)
 		exit(fprintf(stderr, "%s/%s is no JSON\n", folder, name));
@@ -91,6 +105,7 @@ static double element(const json_t *object, const char *key, size_t i)
 /* The evidence of acquisition `folder` ("even", "odd"), every bin of the half plane stored. Lives as long as the program. */
 static evidence *evidence_vector(const char *folder)
 {
+	KEEP_BEGIN;
 	evidence *e = calloc(1, sizeof *e);
 	const json_t *a = json_vector(folder, "acquisition.json");
 	const npy G = npy_read(folder, "G.npy"), pixels = npy_read(folder, "pixels.npy");
@@ -120,6 +135,7 @@ static evidence *evidence_vector(const char *folder)
 	for (size_t b = 0; b < e->pixels; b++)
 		counts[b] = creal(npy_at(&G, b));
 	e->q_index = q, e->row = row, e->counts = counts;
+	KEEP_END;
 	return e;
 }
 

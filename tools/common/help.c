@@ -101,6 +101,9 @@ void help_version(const cli_program *program)
 	       XXH_versionNumber() / 10000, XXH_versionNumber() / 100 % 100, XXH_versionNumber() % 100, program->libraries ? ", " : "",
 	       program->libraries ? program->libraries : "");
 	printf("features: backend cpu"
+#ifdef SSB_CUDA
+	       ", backend cuda"
+#endif
 #ifdef SSB_NO_CLONES
 	       ", no function clones"
 #endif

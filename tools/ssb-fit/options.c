@@ -49,7 +49,7 @@ const cli_program fit_program = {
 void fit_parse(fit_options *o, int argc, char **argv)
 {
 	ssb_error err;
-	parsed = (fit_options){.output = "-", .device = "auto", .C10_range_A = {-600, 600}, .C12_most_A = 150};
+	parsed = (fit_options){.output = "-", .C10_range_A = {-600, 600}, .C12_most_A = 150};
 	cli_parse(&fit_program, &parsed.common, argc, argv);
 	const cli_common *c = &parsed.common;
 	bool ok = true;

@@ -64,7 +64,7 @@ const cli_program recon_program = {
 void recon_parse(recon_options *o, int argc, char **argv)
 {
 	ssb_error err;
-	parsed = (recon_options){.output = "-", .upsample = 1, .epsilon = 1e-3, .device = "auto", .rotation_deg = NAN, .transposed = -1};
+	parsed = (recon_options){.output = "-", .upsample = 1, .epsilon = 1e-3, .rotation_deg = NAN, .transposed = -1};
 	cli_parse(&recon_program, &parsed.common, argc, argv);
 	const cli_common *c = &parsed.common;
 	bool any = false, ok = true;

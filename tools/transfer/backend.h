@@ -64,7 +64,8 @@ typedef struct backend {
 
 extern const backend backend_cpu;
 
-/* The backend for --device ("auto", "cpu", "cuda"): SSB_NO_BACKEND when this build or machine lacks it. */
+/* The backend for --device: "cpu"; "cuda", SSB_NO_BACKEND when this build or machine lacks it; "auto" takes CUDA where it works and
+ * says which it took. NULL (not given) is "auto" that says so only with -v. */
 const backend *backend_open(const char *device, ssb_error *err);
 
 bool backend_attach(const backend *b, evidence *e, ssb_error *err);

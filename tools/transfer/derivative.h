@@ -114,4 +114,12 @@ SSB_HD void add_amplitude_curvature(double a0, double a1, double a2, double w0, 
 	*re += a0 * w1 * xij;
 }
 
+/* Add (re + i im) e^{i psi} = s d2T/didj to S_ij (as G conj of it) and to Y_ij; z, y as above. */
+SSB_HD void add_second(double re, double im, double z_re, double z_im, double y_re, double y_im, double *S_re, double *S_im, double *Y)
+{
+	*S_re += re * z_re + im * z_im;
+	*S_im += re * z_im - im * z_re;
+	*Y += re * y_re - im * y_im;
+}
+
 #endif

@@ -251,11 +251,8 @@ KERNEL static void pair_dots(const double *restrict re, const double *restrict i
 {
 	double s_re = 0, s_im = 0, g = 0;
 #pragma omp simd reduction(+ : s_re, s_im, g)
-	for (size_t k = 0; k < n; k++) {
-		s_re += re[k] * t->z_re[k] + im[k] * t->z_im[k];
-		s_im += re[k] * t->z_im[k] - im[k] * t->z_re[k];
-		g += re[k] * t->y_re[k] - im[k] * t->y_im[k];
-	}
+	for (size_t k = 0; k < n; k++)
+		add_second(re[k], im[k], t->z_re[k], t->z_im[k], t->y_re[k], t->y_im[k], &s_re, &s_im, &g);
 	out[0] = s_re, out[1] = s_im, out[2] = g;
 }
 

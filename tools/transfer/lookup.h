@@ -49,7 +49,8 @@ SSB_HD size_t lookup_wrap(double index, size_t size)
 }
 
 /* m |S|^2 / max(W, floor) for C = (C10, C12a, C12b) in A, from the transforms of this q (complex, size[0] x size[1]). */
-SSB_HD double lookup_score(const lookup *l, const size_t size[2], const float *X_minus, const float *X_plus, const double C[3], double floor)
+SSB_HD double lookup_score(const lookup *l, const size_t size[2], const float *X_minus, const float *X_plus, const double C[3],
+                           double floor)
 {
 	const size_t r = lookup_wrap(l->index[0][0] * C[0] + l->index[1][0] * C[1] + l->index[2][0] * C[2], size[0]);
 	const size_t c = lookup_wrap(l->index[0][1] * C[0] + l->index[1][1] * C[1] + l->index[2][1] * C[2], size[1]);

@@ -31,23 +31,9 @@ static void fill_point(const pixel_block *b, const evidence *e, const pixel_tabl
 	}
 }
 
-/* A view of the table that holds the block's pixels alone. */
-static pixel_table table_slice(const pixel_table *t, const pixel_block *b)
-{
-	pixel_table s = *t;
-	s.pixels = b->count;
-	for (int axis = 0; axis < 2; axis++) {
-		s.detector[axis] += b->first;
-		s.scan[axis] += b->first;
-	}
-	s.aperture += b->first;
-	s.chi_k += b->first;
-	return s;
-}
-
 static bool fill_block(const pixel_block *b, const evidence *e, const pixel_table *table, const plane *p)
 {
-	const pixel_table t = table_slice(table, b);
+	const pixel_table t = pixel_table_slice(table, b->first, b->count);
 	bool ok = true;
 	memset(b->spectrum, 0, b->count * b->spectrum_size * sizeof *b->spectrum);
 #pragma omp parallel reduction(&& : ok)

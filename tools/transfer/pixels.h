@@ -28,4 +28,18 @@ SSB_HD void pixel_table_place(pixel_table *t, double *memory)
 		*arrays[i] = memory + (size_t)i * t->pixels;
 }
 
+/* The table of pixels first … first + count - 1 alone, in the same arrays. */
+SSB_HD pixel_table pixel_table_slice(const pixel_table *t, size_t first, size_t count)
+{
+	pixel_table s = *t;
+	s.pixels = count;
+	for (int axis = 0; axis < 2; axis++) {
+		s.detector[axis] += first;
+		s.scan[axis] += first;
+	}
+	s.aperture += first;
+	s.chi_k += first;
+	return s;
+}
+
 #endif
