@@ -129,11 +129,9 @@ static bool open_descriptor(ssb_reader *reader, ssb_error *err)
 	struct stat info;
 	reader->fd = strcmp(reader->path, "-") == 0 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : open(reader->path, O_RDONLY | O_CLOEXEC);
 	if (reader->fd < 0 || fstat(reader->fd, &info) != 0)
-		return ssb_fail_errno(err, "cannot read %s", reader->shown);
-	if (S_ISDIR(info.st_mode)) {
-		errno = EISDIR;
-		return ssb_fail_errno(err, "cannot read %s", reader->shown);
-	}
+		return ssb_fail(err, SSB_BAD_INPUT, "cannot read %s: %s", reader->shown, strerror(errno));
+	if (S_ISDIR(info.st_mode))
+		return ssb_fail(err, SSB_BAD_INPUT, "cannot read %s: %s", reader->shown, strerror(EISDIR));
 	if (isatty(reader->fd))
 		return ssb_fail(err, SSB_USAGE, "refusing to read binary data from a terminal: name a file or use a pipe");
 	if (!is_mappable(reader, &info) || info.st_size == 0)

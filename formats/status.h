@@ -11,7 +11,7 @@ enum ssb_status {
 	SSB_OK = 0,
 	SSB_RUNTIME = 1,    /* the machine failed: disk full, out of memory, write error */
 	SSB_USAGE = 2,      /* the command line is wrong */
-	SSB_BAD_INPUT = 3,  /* a file is damaged, contradicts itself or is of the wrong kind */
+	SSB_BAD_INPUT = 3,  /* a file is missing, damaged, of the wrong kind, or contradicts itself */
 	SSB_NO_BACKEND = 4, /* a device was asked for that this build or machine lacks */
 };
 

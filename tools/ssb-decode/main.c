@@ -22,6 +22,15 @@ static bool make_plan(const decode_options *o, const acquisition *a, frame_sourc
 	return ok && (o->roi.given || region_find_pixels(plan, a, source, err));
 }
 
+/* The data files are known only now; the output is to replace none of them. */
+static bool output_is_no_input(const decode_options *o, const acquisition *a, ssb_error *err)
+{
+	bool distinct = true;
+	for (size_t i = 0; distinct && i < a->parts; i++)
+		distinct = cli_distinct(a->part[i].file, o->output, err);
+	return distinct;
+}
+
 static bool decode(const decode_options *o, const acquisition *a, ssb_error *err)
 {
 	char scan_source[SOURCE_SIZE];
@@ -44,7 +53,7 @@ int main(int argc, char **argv)
 	ssb_error err;
 	options_parse(&options, argc, argv);
 	acquisition *const a = acquisition_open(options.input, options.dataset, options.partial, &err);
-	const bool ok = a && decode(&options, a, &err);
+	const bool ok = a && output_is_no_input(&options, a, &err) && decode(&options, a, &err);
 	acquisition_free(a);
 	cli_release(&options.common);
 	return cli_end(ok, &err);
