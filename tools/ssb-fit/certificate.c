@@ -3,7 +3,9 @@
 #include <lapacke.h>
 #include <stdlib.h>
 
-static const double NOISE_LIMIT = 6; /* deviations: the best of 1e5 candidates of pure noise stays below 5 */
+/* Deviations of pure noise that its best candidate stays below (4.0 to 5.0 seen). physics.md's own test, eta within 3 of its noise, calls
+ * fits lost that are 35 deviations out: the incoherent power in eta's denominator is far noisier than the coherent sum in L. */
+static const double NOISE_LIMIT = 7;
 
 /* Signal power sum m sum_k (|G|^2 - G(0,k)) over the bins used, in their order. */
 static double signal_power(const objective *f)
@@ -34,7 +36,7 @@ static void measure(const objective *f, double L, certificate *c)
 	c->explained = power > 0 ? (L - sigma2 * m) / power : NAN;
 	c->explained_noise = power > 0 ? sqrt(2 * m * n2) / power : NAN;
 	c->significance = m2 > 0 ? (L / sigma2 - m) / sqrt(m2) : 0;
-	c->found = c->explained > 3 * c->explained_noise && c->significance > NOISE_LIMIT;
+	c->found = c->significance > NOISE_LIMIT;
 }
 
 static void multiply(const double *a, const double *b, size_t n, double *out)

@@ -7,7 +7,7 @@
 typedef struct certificate {
 	double explained, explained_noise;  /* eta and its noise; NAN when the evidence holds no signal power */
 	double significance;                /* (L - sigma^2 sum m) in deviations of pure noise */
-	bool found;                         /* something was found: eta beyond 3 of its noise, significance beyond what a search of noise gives */
+	bool found;                         /* significance beyond what a search of noise gives */
 	bool has_covariance;                /* H is positive definite */
 	double covariance[FIT_PARAMETERS * FIT_PARAMETERS]; /* n x n, A and rad */
 } certificate;

@@ -7,10 +7,11 @@
 #include "tools/transfer/optics_io.h"
 #include "tools/transfer/reconstruct.h"
 
-enum { MOST_STARTS = 12, FINALISTS = 3, QUICK_STEPS = 12, MOST_STEPS = 60 };
+enum { MOST_STARTS = 12, MOST_REFINED = 2 * (MOST_STARTS + 1), FINALISTS = 3, QUICK_STEPS = 12, MOST_STEPS = 60 };
 static const double QUICK = 0.3, EXACT = 1e-4; /* last steps, in standard errors: to rank starts, and of the fit */
 static const double AS_GOOD = 10;              /* log-likelihood: a second optimum within it is as good */
 static const double IN_DOUBT = 100;            /* log-likelihood: finalists further behind before their last ascent stay behind */
+static const double CONVINCING = 0.5;          /* explained: false optima stay below 0.1 (physics.md section 5) */
 static const double SAME_PHASE = 0.3;          /* rad: optima nearer than that are one */
 static const double POLARITY_DECIDES = 0.2;    /* physics.md section 7 */
 static const double LS_EPSILON = 1e-3;
@@ -121,6 +122,36 @@ static void warn_of_second(const run *r, const refined *list, size_t count)
 		             "rotation %.2f deg", gain, C10_nm, C12_nm, phi_deg, list[1].o.p.rotation_rad * 180 / M_PI);
 }
 
+/* The best optimum's twin of the other transposition is a start of its own: L alone tells the two apart. */
+static bool add_twin(run *r, refined *list, size_t *count, ssb_error *err)
+{
+	start s = {.origin = "twin of the other transposition"};
+	if (!search_twin(r->problem, &list[0].o.p, &s.p))
+		return true;
+	refined twin = {.start = json_array_size(r->result->starts), .o.p = s.p};
+	record_start(r->result->starts, &s);
+	if (!rank_starts(r, &twin, 1, err))
+		return false;
+	list[(*count)++] = twin;
+	qsort(list, *count, sizeof *list, better_first);
+	return true;
+}
+
+static double C12_size(const optics_parameters *p)
+{
+	return hypot(p->C_A[C12a], p->C_A[C12b]);
+}
+
+/* Of two optima that the data do not tell apart, the less astigmatic comes first. */
+static void prefer_less_astigmatic(const run *r, refined *list, size_t count)
+{
+	if (count < 2 || list[0].o.L - list[1].o.L > AS_GOOD * 2 * r->ascent.sigma2 || C12_size(&list[0].o.p) <= C12_size(&list[1].o.p))
+		return;
+	const refined first = list[0];
+	list[0] = list[1];
+	list[1] = first;
+}
+
 /* The best distinct starts on every bin: the best one to convergence, step by step for the record, others too where they come near. */
 static bool ascend_finalists(run *r, refined *list, size_t count, ssb_error *err)
 {
@@ -132,46 +163,69 @@ static bool ascend_finalists(run *r, refined *list, size_t count, ssb_error *err
 		ok = objective_value(&f, &list[i].o.p, &list[i].o.L, err);
 	qsort(list, count, sizeof *list, better_first);
 	const double in_doubt = list[0].o.L - IN_DOUBT * 2 * r->ascent.sigma2;
-	for (size_t i = count; ok && i-- > 0;) {
-		if (list[i].o.L < in_doubt)
-			continue;
-		json_array_clear(r->result->steps);
-		ok = newton_ascend(&f, &r->ascent, &list[i].o, r->result->steps, err);
+	for (size_t i = 0; ok && i < count && list[i].o.L >= in_doubt; i++) {
+		ok = newton_ascend(&f, &r->ascent, &list[i].o, NULL, err);
 		record_refined(r->result->starts, &list[i], "optimum", "optimum_likelihood");
 	}
-	if (ok && count > 1 && list[1].o.L > list[0].o.L) {
-		qsort(list, count, sizeof *list, better_first);
-		json_array_clear(r->result->steps);
-		ok = newton_ascend(&f, &r->ascent, &list[0].o, r->result->steps, err);
-	}
-	if (ok) {
+	qsort(list, count, sizeof *list, better_first);
+	count = distinct(r, list, count);
+	prefer_less_astigmatic(r, list, count);
+	if (ok && newton_ascend(&f, &r->ascent, &list[0].o, r->result->steps, err)) {
 		r->result->best = list[0].o;
 		r->result->worth = certify(&f, &list[0].o, r->ascent.n);
-		warn_of_second(r, list, distinct(r, list, count));
+		warn_of_second(r, list, count);
 	}
 	r->result->evaluations += f.evaluations;
 	objective_free(&f);
 	return ok;
 }
 
+/* Whether an optimum explains so much that no other rotation needs a look. */
+static bool convincing(const run *r, const refined *best, bool *yes, ssb_error *err)
+{
+	objective f;
+	double L;
+	if (!objective_make(&f, r->problem->b, r->problem->e, r->ranking.bin, r->ranking.searched))
+		return no_memory(err);
+	const bool ok = objective_value(&f, &best->o.p, &L, err);
+	const certificate c = certify(&f, &best->o, r->ascent.n);
+	*yes = c.explained - 2 * c.explained_noise > CONVINCING;
+	r->result->evaluations += f.evaluations;
+	objective_free(&f);
+	return ok;
+}
+
+/* Add the refined starts of one search to the list, best first. */
+static bool look(run *r, bool every_rotation, refined *list, size_t *count, ssb_error *err)
+{
+	start starts[MOST_STARTS];
+	const size_t before = json_array_size(r->result->starts), n = search_starts(r->problem, &r->ranking, every_rotation, starts, MOST_STARTS, err);
+	for (size_t i = 0; i < n; i++) {
+		record_start(r->result->starts, &starts[i]);
+		list[*count + i] = (refined){.start = before + i, .o.p = starts[i].p};
+	}
+	if (n == 0 || !rank_starts(r, list + *count, n, err))
+		return false;
+	*count += n;
+	qsort(list, *count, sizeof *list, better_first);
+	return add_twin(r, list, count, err);
+}
+
 /* From starts to the best optimum. */
 static bool find_optimum(run *r, ssb_error *err)
 {
-	start starts[MOST_STARTS];
-	refined list[MOST_STARTS];
-	size_t count = 1;
-	if (r->problem->has_start)
-		starts[0] = (start){.origin = "given", .p = r->problem->held};
-	else
-		count = search_starts(r->problem, &r->ranking, starts, MOST_STARTS, err);
-	if (count == 0)
+	refined list[MOST_REFINED] = {{.start = 0, .o.p = r->problem->held}};
+	size_t count = 0;
+	bool done = false;
+	if (r->problem->has_start) {
+		const start given = {.origin = "given", .p = r->problem->held};
+		record_start(r->result->starts, &given);
+		count = 1;
+	} else if (!look(r, false, list, &count, err) || !convincing(r, &list[0], &done, err)) {
 		return false;
-	for (size_t i = 0; i < count; i++) {
-		record_start(r->result->starts, &starts[i]);
-		list[i] = (refined){.start = i, .o.p = starts[i].p};
+	} else if (!done && r->problem->fits[ROTATION] && !look(r, true, list, &count, err)) {
+		return false;
 	}
-	if (count > 1 && !rank_starts(r, list, count, err))
-		return false;
 	count = distinct(r, list, count);
 	return ascend_finalists(r, list, count < FINALISTS ? count : FINALISTS, err);
 }
@@ -183,9 +237,12 @@ static void warn_of_worth(const run *r)
 	const certificate *w = &r->result->worth;
 	json_t *warnings = r->result->warnings;
 	if (!w->found)
-		message_warn(warnings, "nothing was found: the best optimum explains %.3f +- %.3f of the signal, %.1f deviations of pure noise",
-		             w->explained, w->explained_noise, w->significance);
-	else if (w->explained < 0.5)
+		message_warn(warnings, "nothing was found: the best optimum is %.1f deviations of pure noise, which a search of noise reaches too",
+		             w->significance);
+	else if (!(w->explained_noise < 0.5))
+		message_warn(warnings, "the dose is too low to say how much of the signal is explained; the optimum is %.1f deviations of pure "
+		             "noise", w->significance);
+	else if (w->explained + 2 * w->explained_noise < 0.5)
 		message_warn(warnings, "only %.2f +- %.2f of the signal is explained: a thick or strong specimen, or aberrations that are not "
 		             "in the model; the error bars do not cover that", w->explained, w->explained_noise);
 	if (w->found && r->ascent.n > 0 && !w->has_covariance)

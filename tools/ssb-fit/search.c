@@ -4,7 +4,7 @@
 #include <string.h>
 #include "tools/common/message.h"
 
-enum { SEARCHED_BINS = 300, MOST_ORIENTATIONS = 8 };
+enum { SEARCHED_BINS = 300, SCANNED_BINS = 100, SCANNED_ROTATIONS = 24, MOST_ORIENTATIONS = 4 * SCANNED_ROTATIONS };
 
 /* ---- which bins ---- */
 
@@ -82,20 +82,25 @@ static bool branches_differ(const fit_problem *problem)
 	return problem->C10_range_A[0] != -problem->C10_range_A[1];
 }
 
-/* Those worth a search: the rotation held, or the neighbours' and the centre of mass's, for each transposition not ruled out. */
-static size_t orientations(const fit_problem *problem, const start *neighbours, size_t neighbour_count, orientation *list)
+/* Those worth a search, for each transposition not ruled out: the rotation held, the neighbours' and the centre of mass's, or every one. */
+static size_t orientations(const fit_problem *problem, const start *neighbours, size_t neighbour_count, bool every, orientation *list)
 {
 	size_t count = 0;
 	for (int transposed = 0; transposed < 2; transposed++) {
 		if (problem->transposed_given && transposed != problem->held.transposed)
 			continue;
-		if (!problem->fits[ROTATION])
+		if (!problem->fits[ROTATION]) {
 			add_orientation(list, &count, problem->held.rotation_rad, transposed);
-		for (size_t i = 0; problem->fits[ROTATION] && i < neighbour_count; i++)
+			continue;
+		}
+		for (int i = 0; every && i < SCANNED_ROTATIONS; i++)
+			add_orientation(list, &count, i * M_PI / SCANNED_ROTATIONS, transposed);
+		if (every)
+			continue;
+		for (size_t i = 0; i < neighbour_count; i++)
 			if (neighbours[i].p.transposed == transposed)
 				add_orientation(list, &count, neighbours[i].p.rotation_rad, transposed);
-		if (problem->fits[ROTATION])
-			add_orientation(list, &count, problem->com_rotation_rad[transposed], transposed);
+		add_orientation(list, &count, problem->com_rotation_rad[transposed], transposed);
 	}
 	const size_t once = count;
 	if (problem->fits[ROTATION] && branches_differ(problem))
@@ -137,98 +142,144 @@ static size_t neighbour_starts(const fit_problem *problem, start *out)
 
 /* ---- the exhaustive search ---- */
 
-/* Every (C10, C12a, C12b) of the range at the search's spacing; parameters not fitted stay at their value. */
-static candidate *candidate_grid(const fit_problem *problem, double spacing, size_t *count)
+/* Every (C10, C12a, C12b) of the range, looked up on the strongest bins. */
+typedef struct grid {
+	double spacing_A;
+	candidate *candidate;
+	double *score, *m;  /* per candidate; per bin of the ranking */
+	size_t count, bins;
+} grid;
+
+/* The best distinct starts so far, in falling order of score. */
+typedef struct pool {
+	start *kept;
+	size_t count, most;
+} pool;
+
+/* Parameters that are not fitted stay at their value. */
+static void fill_grid(grid *g, const fit_problem *problem, size_t n10, long half)
 {
-	const double *range = problem->C10_range_A, most = problem->C12_most_A;
-	const size_t n10 = problem->fits[C10] ? (size_t)ceil((range[1] - range[0]) / spacing) + 1 : 1;
-	const long half = problem->fits[C12a] ? (long)ceil(most / spacing) : 0;
-	const size_t side = 2 * (size_t)half + 1;
-	candidate *c = malloc(n10 * side * side * sizeof *c);
-	*count = 0;
-	for (size_t i = 0; c && i < n10; i++)
+	const double *range = problem->C10_range_A, *held = problem->held.C_A;
+	for (size_t i = 0; i < n10; i++)
 		for (long a = -half; a <= half; a++)
 			for (long b = -half; b <= half; b++) {
-				const double C10_A = n10 > 1 ? range[0] + (range[1] - range[0]) * (double)i / (double)(n10 - 1) : range[0];
-				if (hypot((double)a, (double)b) * spacing > most + spacing / 2 && problem->fits[C12a])
+				if (half > 0 && hypot((double)a, (double)b) * g->spacing_A > problem->C12_most_A + g->spacing_A / 2)
 					continue;
-				c[(*count)++] = (candidate){{problem->fits[C10] ? C10_A : problem->held.C_A[C10],
-				                             problem->fits[C12a] ? (double)a * spacing : problem->held.C_A[C12a],
-				                             problem->fits[C12a] ? (double)b * spacing : problem->held.C_A[C12b]}};
+				const double C10_A = n10 > 1 ? range[0] + (range[1] - range[0]) * (double)i / (double)(n10 - 1) : held[C10];
+				g->candidate[g->count++] = (candidate){{C10_A, problem->fits[C12a] ? (double)a * g->spacing_A : held[C12a],
+				                                        problem->fits[C12a] ? (double)b * g->spacing_A : held[C12b]}};
 			}
-	return c;
 }
 
-/* Whether two starts would climb to the same optimum: neighbours on the grid, at one orientation. */
+static bool grid_make(grid *g, const fit_problem *problem, const ranking *r)
+{
+	*g = (grid){.spacing_A = search_spacing_A(problem, r)};
+	const double *range = problem->C10_range_A;
+	const size_t n10 = problem->fits[C10] ? (size_t)ceil((range[1] - range[0]) / g->spacing_A) + 1 : 1;
+	const long half = problem->fits[C12a] ? (long)ceil(problem->C12_most_A / g->spacing_A) : 0;
+	const size_t side = 2 * (size_t)half + 1;
+	g->candidate = malloc(n10 * side * side * sizeof *g->candidate);
+	g->score = malloc(n10 * side * side * sizeof *g->score);
+	g->m = malloc((r->searched + 1) * sizeof *g->m);
+	if (!g->candidate || !g->score || !g->m)
+		return false;
+	fill_grid(g, problem, n10, half);
+	for (size_t i = 0; i < r->searched; i++)
+		g->m[i] = evidence_multiplicity(problem->e, r->bin[i]);
+	return true;
+}
+
+static void grid_free(grid *g)
+{
+	free(g->candidate);
+	free(g->score);
+	free(g->m);
+}
+
+/* Whether two starts would climb to the same optimum: neighbours on the grid, at neighbouring rotations modulo 180 degrees. */
 static bool adjacent(const start *a, const start *b, double spacing)
 {
-	if (a->p.transposed != b->p.transposed || a->p.rotation_rad != b->p.rotation_rad)
+	const double turn = remainder(a->p.rotation_rad - b->p.rotation_rad, 2 * M_PI);
+	const double sign = fabs(turn) > M_PI / 2 ? -1 : 1;
+	if (a->p.transposed != b->p.transposed || fabs(remainder(turn, M_PI)) > 1.5 * M_PI / SCANNED_ROTATIONS)
 		return false;
 	for (int i = C10; i <= C12b; i++)
-		if (fabs(a->p.C_A[i] - b->p.C_A[i]) > 1.5 * spacing)
+		if (fabs(a->p.C_A[i] - sign * b->p.C_A[i]) > 1.5 * spacing)
 			return false;
 	return true;
 }
 
-/* Keep the best distinct starts in falling order of score. */
-static void keep_start(start *kept, size_t *count, size_t most, const start *s, double spacing)
+static void keep_start(pool *p, const start *s, double spacing)
 {
-	if (*count == most && s->score <= kept[most - 1].score)
+	if (p->count == p->most && s->score <= p->kept[p->most - 1].score)
 		return;
-	for (size_t i = 0; i < *count; i++)
-		if (adjacent(&kept[i], s, spacing)) {
-			if (s->score <= kept[i].score)
+	for (size_t i = 0; i < p->count; i++)
+		if (adjacent(&p->kept[i], s, spacing)) {
+			if (s->score <= p->kept[i].score)
 				return;
-			memmove(&kept[i], &kept[i + 1], (--*count - i) * sizeof *kept);
+			memmove(&p->kept[i], &p->kept[i + 1], (--p->count - i) * sizeof *p->kept);
 			i--;
 		}
-	if (*count == most)
-		--*count;
-	size_t at = *count;
-	for (; at > 0 && kept[at - 1].score < s->score; at--)
-		kept[at] = kept[at - 1];
-	kept[at] = *s;
-	++*count;
+	if (p->count == p->most)
+		p->count--;
+	size_t at = p->count++;
+	for (; at > 0 && p->kept[at - 1].score < s->score; at--)
+		p->kept[at] = p->kept[at - 1];
+	p->kept[at] = *s;
 }
 
-static bool search_orientation(const fit_problem *problem, const ranking *r, const double *m, const orientation *o, const candidate *c,
-                               size_t candidates, double *score, double spacing, start *kept, size_t *count, size_t most,
-                               ssb_error *err)
+static bool search_orientation(const fit_problem *problem, const ranking *r, grid *g, const orientation *o, pool *p, ssb_error *err)
 {
 	start s = {.origin = "exhaustive search", .p = problem->held};
 	s.p.rotation_rad = o->rotation_rad;
 	s.p.transposed = o->transposed;
-	if (!problem->b->search(problem->e, &s.p, r->bin, m, r->searched, c, candidates, score, err))
+	if (!problem->b->search(problem->e, &s.p, r->bin, g->m, g->bins, g->candidate, g->count, g->score, err))
 		return false;
-	for (size_t i = 0; i < candidates; i++) {
-		memcpy(s.p.C_A, c[i].C_A, sizeof c[i].C_A);
-		s.score = score[i];
-		keep_start(kept, count, most, &s, spacing);
+	for (size_t i = 0; i < g->count; i++) {
+		memcpy(s.p.C_A, g->candidate[i].C_A, sizeof g->candidate[i].C_A);
+		s.score = g->score[i];
+		keep_start(p, &s, g->spacing_A);
 	}
 	return true;
 }
 
-size_t search_starts(const fit_problem *problem, const ranking *r, start *starts, size_t most, ssb_error *err)
+size_t search_starts(const fit_problem *problem, const ranking *r, bool every_rotation, start *starts, size_t most, ssb_error *err)
 {
 	start neighbours[2];
 	orientation list[MOST_ORIENTATIONS];
-	const double spacing = search_spacing_A(problem, r);
-	const size_t neighbour_count = neighbour_starts(problem, neighbours), n = orientations(problem, neighbours, neighbour_count, list);
-	size_t candidates = 0, count = 0;
-	candidate *c = candidate_grid(problem, spacing, &candidates);
-	double *score = malloc((candidates + 1) * sizeof *score), *m = malloc((r->searched + 1) * sizeof *m);
-	bool ok = (c && score && m) || ssb_fail(err, SSB_RUNTIME, "out of memory");
-	for (size_t i = 0; ok && i < r->searched; i++)
-		m[i] = evidence_multiplicity(problem->e, r->bin[i]);
-	message_detail("search: %zu candidates %.2f nm apart at %zu orientations, %zu frequencies", candidates, spacing / 10, n, r->searched);
-	for (size_t i = 0; ok && i < n; i++)
-		ok = search_orientation(problem, r, m, &list[i], c, candidates, score, spacing, starts, &count, most - neighbour_count,
-		                        err);
-	free(c);
-	free(score);
-	free(m);
+	grid g;
+	const size_t neighbour_count = every_rotation ? 0 : neighbour_starts(problem, neighbours);
+	const size_t n = orientations(problem, neighbours, neighbour_count, every_rotation, list);
+	pool p = {.kept = starts, .most = most - neighbour_count};
+	bool ok = grid_make(&g, problem, r) || ssb_fail(err, SSB_RUNTIME, "out of memory");
+	g.bins = every_rotation && r->searched > SCANNED_BINS ? SCANNED_BINS : r->searched;
+	message_detail("search: %zu candidates %.2f nm apart at %zu orientations, %zu frequencies", g.count, g.spacing_A / 10, n, g.bins);
+	for (size_t i = 0; ok && i < n; i++) {
+		message_progress("searching", i, n);
+		ok = search_orientation(problem, r, &g, &list[i], &p, err);
+	}
+	message_progress(NULL, 0, 0);
+	grid_free(&g);
 	if (!ok)
 		return 0;
-	memcpy(starts + count, neighbours, neighbour_count * sizeof *starts);
-	return count + neighbour_count;
+	memcpy(starts + p.count, neighbours, neighbour_count * sizeof *starts);
+	return p.count + neighbour_count;
+}
+
+bool search_twin(const fit_problem *problem, const optics_parameters *p, optics_parameters *twin)
+{
+	if (problem->transposed_given || !problem->fits[ROTATION] || !problem->fits[C10] || !problem->fits[C12a])
+		return false;
+	/* C = V diag(C10 + s, C10 - s) V^T, its first axis at `axis`; F = V diag(1, -1) V^T */
+	const double s = hypot(p->C_A[C12a], p->C_A[C12b]), axis = atan2(p->C_A[C12b], p->C_A[C12a]);
+	const double c = cos(p->rotation_rad), n = sin(p->rotation_rad);
+	/* first column of R S (S the swap) is R's second; of R S T for a transposed detector likewise: R' = F R S */
+	const double column[2] = {-n, c};
+	*twin = *p;
+	twin->transposed = !p->transposed;
+	twin->rotation_rad = atan2(sin(axis) * column[0] - cos(axis) * column[1], cos(axis) * column[0] + sin(axis) * column[1]);
+	twin->C_A[C10] = s;
+	twin->C_A[C12a] = p->C_A[C10] * cos(axis);
+	twin->C_A[C12b] = p->C_A[C10] * sin(axis);
+	return true;
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_DISTANCES = 16, MOST_STEPS = 40 };
+enum { MOST_DISTANCES = 16, MOST_STEPS = 40, LEAST_BINS = 12 };
 static const double LEAST_RANGE_A = 20;
 
 /* Pairs of BF pixels `distance` apart along `axis`. */
@@ -181,6 +181,10 @@ static bool neighbour_matrix(const evidence *e, double q_most, double M[2][2])
 	correlations c = {0};
 	ok = ok && correlate_all(&c, e, q_most, list, lists);
 	memset(M, 0, 2 * sizeof M[0]);
+	size_t strong = 0;
+	for (size_t i = 0; ok && i < c.bins; i++)
+		strong += c.D[i] != 0;
+	ok = ok && strong >= LEAST_BINS;
 	for (size_t i = 0; ok && i < lists; i++) {
 		const double scale = 2 * M_PI * list[i].distance * e->geometry.sampling_rad[list[i].axis] / e->geometry.wavelength_A;
 		ok = climb(c.D + i * c.bins, (const double(*)[2])c.q, c.bins, scale, M[list[i].axis]);

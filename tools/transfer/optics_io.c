@@ -45,22 +45,24 @@ void optics_get(const optics_parameters *p, int order, double *C_nm, double *phi
 	*phi_deg = m ? atan2(p->C_A[i + 1], p->C_A[i]) / m / RAD : 0;
 }
 
+/* A quantity that must state its unit, in `unit`; exact when typed in it, so that a printed value is the value. */
+static bool parse_stated(const char *text, size_t length, enum quantity dimension, const char *unit, double *value, ssb_error *err)
+{
+	return quantity_parse_n(text, length, dimension, NULL, value, err) && quantity_in(text, length, dimension, unit, value, err);
+}
+
 bool optics_parse_order(const char *text, int order, double *C_nm, double *phi_deg, ssb_error *err)
 {
 	const char *comma = strchr(text, ',');
 	const size_t length = comma ? (size_t)(comma - text) : strlen(text);
-	double C_A = 0, phi_rad = 0;
-	if (strcmp(text, "0") && !quantity_parse_n(text, length, QUANTITY_LENGTH, NULL, &C_A, err))
+	*C_nm = *phi_deg = 0;
+	if (strcmp(text, "0") && !parse_stated(text, length, QUANTITY_LENGTH, "nm", C_nm, err))
 		return false;
 	if (comma && !optics_orders[order].m)
 		return ssb_fail(err, SSB_USAGE, "'%s': %s has no azimuth", text, optics_orders[order].name);
-	if (!comma && optics_orders[order].m && C_A != 0)
+	if (!comma && optics_orders[order].m && *C_nm != 0)
 		return ssb_fail(err, SSB_USAGE, "'%s': %s needs its azimuth too, as in 2nm,20deg", text, optics_orders[order].name);
-	if (comma && !quantity_parse(comma + 1, QUANTITY_ANGLE, NULL, &phi_rad, err))
-		return false;
-	*C_nm = C_A / 10;
-	*phi_deg = phi_rad / RAD;
-	return true;
+	return !comma || parse_stated(comma + 1, strlen(comma + 1), QUANTITY_ANGLE, "deg", phi_deg, err);
 }
 
 static double rounded(double x)

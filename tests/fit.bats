@@ -1,0 +1,179 @@
+# ssb-fit on simulated acquisitions of known truth: what it finds, what it holds, what it refuses to claim.
+load helpers
+export SOURCE_DATE_EPOCH=1
+
+setup_file() {
+	cd "$BATS_FILE_TMPDIR" || return
+	BATS_TEST_TMPDIR=$BATS_FILE_TMPDIR
+	simulate one --rotation 15 --c10 -12nm --c12 2nm,20deg
+	simulate two --rotation 200 --transpose yes --c10 9nm --c12 3nm,-60deg --seed 2
+	simulate coma --rotation 100 --c10 -8nm --c12 1nm,50deg --c21 300nm,40deg --c30 20um --seed 3
+	simulate weak --phase 0.1 --dose 20 --rotation 200 --transpose yes --c10 9nm --c12 3nm,-60deg --seed 2
+	simulate noise --phase 1e-9
+}
+
+# simulate NAME [ssb-sim options]: NAME.spectrum of a small acquisition
+simulate() {
+	local name=$1; shift
+	ssb-sim -q "$name" --scan 40x44 --detector 30x32 --radius 11 --dose 30 --phase 0.3 --kv 200 --step 0.35 "$@"
+	ssb-decode -q "${name}_master.h5" --scan 40x44 | ssb-prep -q - --kv 200 --semiangle 30 --step 0.35 --sampling 2.727272727 -o "$name.spectrum" 2>/dev/null
+}
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+	for f in "$BATS_FILE_TMPDIR"/*.spectrum; do ln -sf "$f" .; done
+}
+
+# check FIT PYTHON: with fit = ssbfile of FIT, value(name), error(name), warnings
+check() {
+	"$PYTHON" - "$1" <<PYTHON
+import sys, numpy as np, ssbfile
+fit = ssbfile.load(sys.argv[1])
+meta, warnings = fit.meta, " | ".join(w["text"] for w in fit.meta["warnings"])
+by_name = {p["name"]: p for p in meta["parameters"]}
+value, error = (lambda n: by_name[n]["value"]), (lambda n: by_name[n]["standard_error"])
+def near(name, truth, most, period=0):
+    off = value(name) - truth
+    off -= period * round(off / period) if period else 0
+    assert abs(off) <= 4 * error(name) + 0.01 * abs(truth) and error(name) <= most, (name, value(name), error(name), truth)
+$2
+PYTHON
+}
+
+@test "defocus, astigmatism and rotation from zero" {
+	ssb-fit -q one.spectrum -o one.fit
+	check one.fit '
+near("C10", -12, 0.1); near("C12", 2, 0.1); near("phi12", 20, 2, 180); near("rotation", 15, 1, 360)
+assert meta["optics"]["transposed"] is False and meta["found"] is True
+assert meta["objective"]["explained"] > 0.9, meta["objective"]
+assert meta["polarity"]["value"] > 0.2'
+}
+
+@test "a transposed detector, C10 above 0, a rotation beyond 180 degrees" {
+	ssb-fit -q two.spectrum -o two.fit
+	check two.fit '
+near("C10", 9, 0.1); near("C12", 3, 0.1); near("phi12", -60, 2, 180); near("rotation", 200, 1, 360)
+assert meta["optics"]["transposed"] is True'
+}
+
+@test "a signal too weak for neighbours and centre of mass: every rotation is looked at" {
+	ssb-fit -q weak.spectrum --c10 -15nm:15nm --c12 5nm -o weak.fit 2>/dev/null
+	check weak.fit '
+near("C10", 9, 0.3); near("C12", 3, 0.3); near("phi12", -60, 4, 180); near("rotation", 200, 2, 360)
+assert meta["optics"]["transposed"] is True and "too low to say" in warnings'
+}
+
+@test "the covariance belongs to the standard errors" {
+	ssb-fit -q one.spectrum -o one.fit
+	check one.fit '
+c = fit["covariance"]
+assert meta["covariance_names"] == ["C10", "C12a", "C12b", "rotation"] and c.shape == (4, 4)
+assert np.allclose(c, c.T) and (np.linalg.eigvalsh(c) > 0).all()
+assert np.isclose(np.sqrt(c[0, 0]) / 10, error("C10")) and np.isclose(np.rad2deg(np.sqrt(c[3, 3])), error("rotation"))
+a = 2 * np.deg2rad(value("phi12")); u = np.array([np.cos(a), np.sin(a)])
+assert np.isclose(np.sqrt(u @ c[1:3, 1:3] @ u) / 10, error("C12"))'
+}
+
+@test "higher orders are held: without them less is explained" {
+	ssb-fit -q coma.spectrum -o free.fit 2>/dev/null
+	ssb-fit -q coma.spectrum --fix C21=300nm,40deg --fix C30=20um -o coma.fit
+	check coma.fit '
+near("C10", -8, 0.1); near("C12", 1, 0.1); near("phi12", 50, 4, 180); near("rotation", 100, 1, 360)
+assert by_name["C21"]["status"] == "fixed" and abs(value("C30") - 20000) < 1e-6
+other = ssbfile.load("free.fit").meta["objective"]
+assert other["likelihood"] < meta["objective"]["likelihood"] and other["explained"] < meta["objective"]["explained"] - 0.02'
+}
+
+@test "what is fixed stays, the rest follows" {
+	ssb-fit -q one.spectrum --fix C12=0 --fix rotation=15deg --fix transposed=no -o fixed.fit
+	check fixed.fit '
+assert value("C12") == 0 and value("rotation") == 15 and by_name["rotation"]["status"] == "fixed"
+assert meta["covariance_names"] == ["C10"] and abs(value("C10") + 12) < 1
+assert meta["polarity"]["branch"] == "given"'
+}
+
+@test "everything fixed: nothing is fitted, the objective is stated" {
+	ssb-fit -q one.spectrum --fix C10=-12nm --fix C12=2nm,20deg --fix rotation=15deg --fix transposed=no -o fixed.fit
+	check fixed.fit '
+assert value("C10") == -12 and meta["covariance_names"] == [] and meta["stopped"] == "nothing is fitted"
+assert meta["objective"]["explained"] > 0.9'
+}
+
+@test "a start from another fit ends at the same optimum, without a search" {
+	ssb-fit -q one.spectrum -o one.fit
+	ssb-fit -q one.spectrum --start one.fit -o again.fit
+	check again.fit '
+one = ssbfile.load("one.fit").meta
+assert [s["origin"] for s in meta["starts"]] == ["given"]
+for p, q in zip(meta["parameters"], one["parameters"]):
+    assert abs(p["value"] - q["value"]) < 1e-3 * q["standard_error"], (p, q)'
+}
+
+@test "pure noise: no parameter, no error bar, status 0 and a warning" {
+	ssb-fit noise.spectrum --c10 -15nm:15nm --c12 5nm -o noise.fit 2>err.txt
+	grep -q "warning: nothing was found" err.txt
+	check noise.fit '
+assert meta["found"] is False and "optics" not in meta and "nothing was found" in warnings
+assert all("value" not in p and "standard_error" not in p for p in meta["parameters"]), meta["parameters"]
+assert "covariance" not in fit.arrays'
+	fails 3 "found nothing" ssb-recon noise.spectrum noise.fit -o x.phase
+	[ ! -e x.phase ]
+}
+
+@test "an optimum at the edge of the range is a warning" {
+	ssb-fit -q one.spectrum --c10 -11.5nm:-2nm --fix rotation=15deg -o edge.fit 2>/dev/null
+	check edge.fit 'assert "edge of its range" in warnings, warnings'
+}
+
+@test "a range of one sign keeps its branch" {
+	ssb-fit -q one.spectrum --c10 0nm:40nm -o wrong.fit 2>err.txt
+	check wrong.fit '
+assert value("C10") > 0 and meta["polarity"]["branch"] == "given" and "the atoms are dark" in warnings, warnings'
+}
+
+@test "the same bytes at 1 and 2 threads, from a pipe and a file, twice" {
+	ssb-fit -q -t 1 one.spectrum -o a.fit
+	ssb-fit -q -t 2 one.spectrum -o b.fit
+	ssb-fit -q one.spectrum -o c.fit
+	ssb-fit -q - <one.spectrum >d.fit
+	cmp a.fit b.fit && cmp a.fit c.fit && cmp a.fit d.fit
+}
+
+@test "the printed values are the values: the phase is the same from the fit and from the command line" {
+	ssb-fit -q one.spectrum -o one.fit
+	"$PYTHON" - >options <<'PYTHON'
+import ssbfile
+o = ssbfile.load("one.fit").meta["optics"]
+print(f"--c10 {o['C10_nm']}nm --c12 {o['C12_nm']}nm,{o['phi12_deg']}deg --rotation {o['rotation_deg']}deg --transpose no")
+PYTHON
+	ssb-recon -q one.spectrum one.fit -o a.phase
+	# shellcheck disable=SC2046
+	ssb-recon -q one.spectrum $(cat options) -o b.phase
+	cmp <(ssb-info --array phase a.phase) <(ssb-info --array phase b.phase)
+}
+
+@test "bad options" {
+	fails 2 "unit" ssb-fit one.spectrum --fix C10=-10 -o x.fit
+	fails 2 "no parameter is called 'C99'" ssb-fit one.spectrum --fix C99=1nm -o x.fit
+	fails 2 "not NAME=VALUE" ssb-fit one.spectrum --fix C10 -o x.fit
+	fails 2 "azimuth" ssb-fit one.spectrum --fix C12=2nm -o x.fit
+	fails 2 "yes nor no" ssb-fit one.spectrum --fix transposed=maybe -o x.fit
+	fails 2 "c10" ssb-fit one.spectrum --c10 10nm -o x.fit
+	fails 2 "c10" ssb-fit one.spectrum --c10 10nm:-10nm -o x.fit
+	fails 2 "c12" ssb-fit one.spectrum --c12 nan -o x.fit
+	fails 4 "cuda" ssb-fit one.spectrum --device cuda -o x.fit
+	fails 2 "gpu" ssb-fit one.spectrum --device gpu -o x.fit
+	fails 2 "spectrum" ssb-fit -o x.fit
+	[ ! -e x.fit ]
+}
+
+@test "bad inputs" {
+	ssb-fit -q one.spectrum -o one.fit
+	fails 3 "is a fit, not a spectrum" ssb-fit one.fit -o x.fit
+	fails 3 "is a spectrum, not a fit" ssb-fit one.spectrum --start two.spectrum -o x.fit
+	head -c 100000 one.spectrum >short.spectrum
+	fails 3 "short.spectrum" ssb-fit short.spectrum -o x.fit
+	fails 1 "/dev/full" ssb-fit -q one.spectrum -o /dev/full
+	fails 2 "one.spectrum" ssb-fit one.spectrum -o "$(readlink -f one.spectrum)"
+	[ ! -e x.fit ]
+}
