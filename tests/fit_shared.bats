@@ -26,7 +26,7 @@ acquisition() {
 	ssb-fit -q x.spectrum $(held "$name") -o x.fit
 	ssb-recon -q x.spectrum x.fit -o x.phase
 	[ -z "$twice" ] || ssb-recon -q x.spectrum x.fit --upsample auto -o x2.phase
-	"$PYTHON" "$top/tests/acquisitions.py" "$SHARED/data/$name" "$mode" x.fit x.phase ${twice:+x2.phase}
+	"$PYTHON" "$top/tests/fit_shared.py" "$SHARED/data/$name" "$mode" x.fit x.phase ${twice:+x2.phase}
 }
 
 @test "graphene-thin, sampling given" { acquisition graphene-thin given twice; }

@@ -1,4 +1,4 @@
-"""Fit and phase of one shared acquisition against the oracle's table and the truth: acquisitions.py FOLDER (given|rule) FIT PHASE [PHASE_X2].
+"""Fit and phase of one shared acquisition against the oracle's table and the truth: fit_shared.py FOLDER (given|rule) FIT PHASE [PHASE_X2].
 
 Bounds: with the sampling given, within 0.3 of the oracle's standard errors or 0.002 nm and 0.05 degrees, and within 2 % of the truth; with
 the sampling left to the rule (which reads 0.2 to 1.4 % high) within 4 %. Correlation and slope within 0.01 of those at the truth."""
