@@ -145,7 +145,7 @@ fit_meta='{
 	fails 3 "cannot read 'text': it is no file of ssb-tools" ssb-info text
 	fails 3 "cannot read standard input: it is empty (did the tool before fail?)" ssb-info - <empty
 	fails 3 "cannot read 'nowhere': No such file" ssb-info nowhere
-	fails 1 "cannot read '.': Is a directory" ssb-info .
+	fails 3 "cannot read '.': Is a directory" ssb-info .
 	fails 3 "cannot read '$golden/bad-truncated-end.phase': the end record is truncated at byte 512" ssb-info "$golden/bad-truncated-end.phase"
 	fails 3 "cannot read standard input: the end record is truncated at byte 512" ssb-info - < <(cat "$golden/bad-truncated-end.phase")
 }

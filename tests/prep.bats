@@ -287,7 +287,7 @@ assert a.meta == b.meta and (a["G"] == b["G"]).all()'
 	region x "counts = scan(disk(15, 17, 8) * 50 + 0.5)"
 	ssb-prep -q x.region $given -o x.spectrum
 	fails 3 "is a spectrum, not a region" ssb-prep x.spectrum $given -o y.spectrum
-	fails 1 "cannot read 'none.region'" ssb-prep none.region $given -o y.spectrum
+	fails 3 "cannot read 'none.region'" ssb-prep none.region $given -o y.spectrum
 	head -c 40000 x.region >short.region
 	fails 3 "truncated" ssb-prep short.region $given -o y.spectrum
 	cat short.region | { fails 3 "truncated" ssb-prep - $given -o y.spectrum; }

@@ -240,7 +240,7 @@ assert json.load(open("a.json"))["covariance"] == [[1, 0.5], [0.5, 2]]'
 	fails 2 "'15x' is no whole number" ssb-save --zoom 15x a.phase a.png
 	cp a.phase a.npy
 	fails 2 "the output 'a.npy' is the input 'a.npy'" ssb-save a.npy a.npy
-	fails 1 "absent.phase" ssb-save absent.phase b.npy
+	fails 3 "absent.phase" ssb-save absent.phase b.npy
 	head -c 3000 a.phase >short.phase
 	fails 3 "short.phase" ssb-save short.phase b.npy
 	[ ! -e a.json ] && [ ! -e a.png ] && [ ! -e b.npy ]

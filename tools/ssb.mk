@@ -132,24 +132,26 @@ pictures: $(foreach n,$(names),$(ssb.files.$n))
 values := $(foreach p,C10 C12 phi12 rotation,parameters.$p.value parameters.$p.standard_error) optics.transposed objective.explained \
           objective.explained_noise
 define summary
-printf '%s\t' acquisition status C10_nm C10_error_nm C12_nm C12_error_nm phi12_deg phi12_error_deg rotation_deg rotation_error_deg \
-	transposed explained explained_noise warnings; echo error; \
-for name in $(names); do \
-	failed=ssb/.state/$$name.failed; status=done; error=; fit=/dev/null; last=; \
+row() { \
+	name=$$1; shift; failed=ssb/.state/$$name.failed; status=done; error=; last=; \
+	for file; do [ -e "$$file" ] || status='not done'; done; \
 	if [ -e $$failed ]; then status=failed; error=$$(cat $$failed); fi; \
 	for kind in fit phase; do [ ! -e ssb/$$name.$$kind ] || last=ssb/$$name.$$kind; done; \
-	printf '%s\t' $$name $$status; \
-	if [ -e ssb/$$name.fit ]; then $(call tool,info) $(values:%=--get meta.%) ssb/$$name.fit | \
-		awk '{printf "%s\t", /^[-+.0-9eE]+$$/ ? sprintf("%.6g", $$0) : $$0}'; else printf '\t\t\t\t\t\t\t\t\t\t\t'; fi; \
-	if [ -n "$$last" ]; then $(call tool,info) --get meta.warnings $$last | awk '{printf "%d\t", gsub(/"tool":/, "")}'; else printf '\t'; fi; \
+	printf '%s\t' "$$name" "$$status"; \
+	{ [ ! -e ssb/$$name.fit ] || $(call tool,info) $(values:%=--get meta.%) ssb/$$name.fit; } | \
+		awk '{printf "%s\t", /^[-+.0-9eE]+$$/ ? sprintf("%.6g", $$0) : $$0} END {for (n = NR; n < $(words $(values)); n++) printf "\t"}'; \
+	{ [ -z "$$last" ] || $(call tool,info) --get meta.warnings $$last; } | awk '{n = gsub(/"tool":/, "")} END {printf "%s\t", n}'; \
 	echo "$$error"; \
-done
+}; \
+printf '%s\t' acquisition status C10_nm C10_error_nm C12_nm C12_error_nm phi12_deg phi12_error_deg rotation_deg rotation_error_deg \
+	transposed explained explained_noise warnings; echo error; \
+$(foreach n,$(names),row $n $(ssb.files.$n);)
 endef
 
 all:
 	@$(MAKE) --no-print-directory -k -f $(self) pictures || true
-	@{ $(summary); } >ssb/.state/summary; cmp -s ssb/.state/summary ssb/summary.tsv || cp ssb/.state/summary ssb/summary.tsv; \
-	awk -F '\t' 'NR > 1 {n[$$2]++} END {printf "ssb/summary.tsv: %d done, %d failed\n", n["done"], n["failed"]; exit n["failed"] > 0}' ssb/summary.tsv
+	@{ $(summary) } >ssb/.state/summary; cmp -s ssb/.state/summary ssb/summary.tsv || cp ssb/.state/summary ssb/summary.tsv; \
+	awk -F '\t' 'NR > 1 {n[$$2 == "done"]++} END {printf "ssb/summary.tsv: %d done, %d failed\n", n[1], n[0]; exit n[0] > 0}' ssb/summary.tsv
 
 endif
 .PHONY: all pictures clean
