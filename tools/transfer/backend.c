@@ -31,7 +31,7 @@ const backend *backend_open(const char *device, ssb_error *err)
 		return &backend_cpu;
 	if (device && !strcmp(device, "cuda"))
 		return open_cuda(err);
-	if (device && strcmp(device, "auto")) {
+	if (device && strcmp(device, "auto") != 0) {
 		ssb_fail(err, SSB_USAGE, "no device is called '%s' (auto, cpu, cuda)", device);
 		return NULL;
 	}

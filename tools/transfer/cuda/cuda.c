@@ -33,8 +33,8 @@ typedef struct work {
 static void *on_device(work *w, size_t bytes)
 {
 	void *memory = device_allocate(bytes ? bytes : 1, w->err);
-	w->device[w->device_count] = memory;
-	w->device_count += memory != NULL;
+	if (memory)
+		w->device[w->device_count++] = memory;
 	return memory;
 }
 
@@ -53,10 +53,10 @@ static void *zeroed(work *w, size_t bytes)
 static void *on_host(work *w, size_t bytes)
 {
 	void *memory = malloc(bytes ? bytes : 1);
-	if (!memory)
+	if (memory)
+		w->memory[w->memory_count++] = memory;
+	else
 		ssb_fail(w->err, SSB_RUNTIME, "out of memory");
-	w->memory[w->memory_count] = memory;
-	w->memory_count += memory != NULL;
 	return memory;
 }
 
@@ -251,7 +251,7 @@ static bool cuda_derivatives(const evidence *e, const optics_parameters *p, cons
 			likelihood_add_bin(out, n, &s, weight[used.index[first + i]], &known[used.index[first + i]]);
 		}
 	}
-	likelihood_mirror(out, n);
+	likelihood_mirror(out, n); // NOLINT(clang-analyzer-unix.Malloc): w holds what is in `used`
 	work_close(&w);
 	return ok;
 }
@@ -388,7 +388,7 @@ static bool cuda_mean_phase(const evidence *e, const optics_parameters *paramete
 	     device_download(squares, s.squares, positions * sizeof *squares, err);
 	if (ok)
 		mean_phase_finish(image, squares, positions, (double)e->pixels, variance);
-	device_transforms_free(s.transforms);
+	device_transforms_free(s.transforms); // NOLINT(clang-analyzer-unix.Malloc): w holds what is in s
 	work_close(&w);
 	plane_free(&p);
 	return ok;
