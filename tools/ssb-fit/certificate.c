@@ -3,9 +3,9 @@
 #include <lapacke.h>
 #include <stdlib.h>
 
-/* Deviations of pure noise that its best candidate stays below (4.0 to 5.0 seen). physics.md's own test, eta within 3 of its noise, calls
+/* Deviations of pure noise that its best candidate stays below (4 to 6 seen with every rotation looked at). physics.md's own test, eta within 3 of its noise, calls
  * fits lost that are 35 deviations out: the incoherent power in eta's denominator is far noisier than the coherent sum in L. */
-static const double NOISE_LIMIT = 7;
+static const double NOISE_LIMIT = 8;
 
 /* Signal power sum m sum_k (|G|^2 - G(0,k)) over the bins used, in their order. */
 static double signal_power(const objective *f)

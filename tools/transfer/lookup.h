@@ -6,6 +6,7 @@
 #define TRANSFER_LOOKUP_H
 
 #include "tools/transfer/pixels.h"
+#include "tools/transfer/sincos.h"
 
 /* One q, ready for look-ups. */
 typedef struct lookup {
@@ -42,19 +43,22 @@ SSB_HD bool lookup_element(const pixel_table *t, size_t b, const double q[2], co
 	return true;
 }
 
-SSB_HD size_t lookup_wrap(double index, size_t size)
+/* The nearest grid point to `index`, modulo the periodic grid's size; without an integer division, which would cost more than the rest. */
+SSB_HD size_t lookup_wrap(double index, double size)
 {
-	const long i = lrint(index) % (long)size;
-	return (size_t)(i < 0 ? i + (long)size : i);
+	const double turns = index / size;
+	const size_t i = (size_t)((turns - floor(turns)) * size + 0.5);
+	return i < (size_t)size ? i : 0;
 }
 
 /* m |S|^2 / max(W, floor) for C = (C10, C12a, C12b) in A, from the transforms of this q (complex, size[0] x size[1]). */
 SSB_HD double lookup_score(const lookup *l, const size_t size[2], const float *X_minus, const float *X_plus, const double C[3],
                            double floor)
 {
-	const size_t r = lookup_wrap(l->index[0][0] * C[0] + l->index[1][0] * C[1] + l->index[2][0] * C[2], size[0]);
-	const size_t c = lookup_wrap(l->index[0][1] * C[0] + l->index[1][1] * C[1] + l->index[2][1] * C[2], size[1]);
-	const double chi = l->chi[0] * C[0] + l->chi[1] * C[1] + l->chi[2] * C[2], cosine = cos(chi), sine = sin(chi);
+	const size_t r = lookup_wrap(l->index[0][0] * C[0] + l->index[1][0] * C[1] + l->index[2][0] * C[2], (double)size[0]);
+	const size_t c = lookup_wrap(l->index[0][1] * C[0] + l->index[1][1] * C[1] + l->index[2][1] * C[2], (double)size[1]);
+	double sine, cosine;
+	sine_cosine(l->chi[0] * C[0] + l->chi[1] * C[1] + l->chi[2] * C[2], &sine, &cosine);
 	const float *m = X_minus + 2 * (r * size[1] + c), *p = X_plus + 2 * (r * size[1] + c);
 	const double re = (cosine * m[0] - sine * m[1]) - (cosine * p[0] + sine * p[1]);
 	const double im = (cosine * m[1] + sine * m[0]) - (cosine * p[1] - sine * p[0]);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "tools/transfer/host.h"
+#include "tools/transfer/kernel.h"
 
 enum { PAD = 4, BATCH = 8 };
 
@@ -108,6 +109,16 @@ static void prepare(transforms *x, const evidence *e, const pixel_table *t, cons
 		fftwf_execute_dft(plan, x->X[i], x->X[i]);
 }
 
+enum { CANDIDATES_PER_TASK = 512 };
+
+/* One q's look-ups for a run of candidates, which stays in the cache while the batch's other q follow. */
+KERNEL static void add_scores(const transforms *x, const search_frame *f, const candidate *c, size_t count, double floor, double *score)
+{
+	const float *minus = (const float *)x->X[0], *plus = (const float *)x->X[1];
+	for (size_t j = 0; j < count; j++)
+		score[j] += lookup_score(&x->l, f->size, minus, plus, c[j].C_A, floor);
+}
+
 /* Batches of q: transforms in parallel, then the candidates in parallel with the q of the batch in order. */
 static void scan(const evidence *e, const pixel_table *t, const search_frame *f, fftwf_plan plan, transforms *batch, const size_t *bin,
                  const double *m, size_t bins, const candidate *c, size_t count, double *score)
@@ -118,10 +129,10 @@ static void scan(const evidence *e, const pixel_table *t, const search_frame *f,
 #pragma omp parallel for schedule(dynamic)
 		for (size_t i = 0; i < n; i++)
 			prepare(&batch[i], e, t, f, plan, bin[first + i], m[first + i]);
-#pragma omp parallel for schedule(static)
-		for (size_t j = 0; j < count; j++)
+#pragma omp parallel for schedule(dynamic)
+		for (size_t j = 0; j < count; j += CANDIDATES_PER_TASK)
 			for (size_t i = 0; i < n; i++)
-				score[j] += lookup_score(&batch[i].l, f->size, (const float *)batch[i].X[0], (const float *)batch[i].X[1], c[j].C_A, floor);
+				add_scores(&batch[i], f, c + j, count - j < CANDIDATES_PER_TASK ? count - j : CANDIDATES_PER_TASK, floor, score + j);
 	}
 }
 
