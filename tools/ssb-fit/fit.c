@@ -111,15 +111,15 @@ static bool rank_starts(const run *r, refined *list, size_t count, ssb_error *er
 
 static void warn_of_second(const run *r, const refined *list, size_t count)
 {
-	if (count < 2)
+	if (count < 2 || !r->result->worth.found)
 		return;
 	const double gain = (list[0].o.L - list[1].o.L) / (2 * r->ascent.sigma2);
 	double C10_nm, C12_nm, phi_deg, ignored;
 	optics_get(&list[1].o.p, 0, &C10_nm, &ignored);
 	optics_get(&list[1].o.p, 1, &C12_nm, &phi_deg);
 	if (gain < AS_GOOD)
-		message_warn(r->result->warnings, "a second optimum is as good (log-likelihood lower by %.1f): C10 %.2f nm, C12 %.2f nm at %.1f deg, "
-		             "rotation %.2f deg", gain, C10_nm, C12_nm, phi_deg, list[1].o.p.rotation_rad * 180 / M_PI);
+		message_warn(r->result->warnings, "a second optimum is as good (its log-likelihood differs by %.1f): C10 %.2f nm, C12 %.2f nm at %.1f deg, "
+		             "rotation %.2f deg", -gain, C10_nm, C12_nm, phi_deg, list[1].o.p.rotation_rad * 180 / M_PI);
 }
 
 /* The best optimum's twin of the other transposition is a start of its own: L alone tells the two apart. */
