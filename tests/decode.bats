@@ -349,14 +349,15 @@ all() { ssb-decode --roi full -o r.region "$@"; }
 
 @test "a flipped byte anywhere in a small master: right counts or a reason, no crash" {
 	"$PYTHON" - <<-'PYTHON'
-		import subprocess, sys, ssbfile, numpy as np
+		import os, subprocess, ssbfile, numpy as np
 		from acquisition import tagged
+		os.environ["ASAN_OPTIONS"] = "detect_leaks=0"   # HDF5 leaks when it meets damage
 		data, want = open("files/a_master.h5", "rb").read(), tagged(36, 12, 12).reshape(6, 6, 12, 12)
 		for offset in range(0, min(4096, len(data)), 101):
 		    open("files/b_master.h5", "wb").write(data[:offset] + bytes([data[offset] ^ 0xff]) + data[offset + 1:])
 		    run = subprocess.run(["ssb-decode", "-q", "files/b_master.h5", "--scan", "6x6", "--roi", "full", "-o", "b.region"],
 		                         capture_output=True, timeout=20)
-		    assert run.returncode in (0, 1, 3), (offset, run)
+		    assert run.returncode in (0, 3), (offset, run)
 		    assert run.returncode == 0 or run.stderr.startswith(b"ssb-decode: "), (offset, run)
 		    assert run.returncode or (ssbfile.load("b.region")["counts"] == want).all(), offset
 	PYTHON

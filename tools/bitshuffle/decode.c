@@ -163,7 +163,7 @@ static bool block_elements(const bitshuffle_decoder *decoder, byte_cursor *curso
 	if (decoder->compressor == BITSHUFFLE_NONE)
 		return cursor->left == raw_size ||
 		       ssb_fail(err, SSB_BAD_INPUT, "chunk holds %zu bytes, not %zu", cursor->left, raw_size);
-	uint64_t bytes;
+	uint64_t bytes = 0;
 	if (!read_header(cursor, raw_size, &bytes, err))
 		return false;
 	*block = bytes / decoder->element_size;
@@ -202,7 +202,7 @@ bool bitshuffle_decode(bitshuffle_decoder *decoder, const uint8_t *chunk, size_t
 bool lz4_chunk_decode(const uint8_t *chunk, size_t stored, uint8_t *raw, size_t raw_size, ssb_error *err)
 {
 	byte_cursor cursor = {chunk, stored};
-	uint64_t block;
+	uint64_t block = 0;
 	if (!read_header(&cursor, raw_size, &block, err))
 		return false;
 	for (size_t at = 0, number = 0; at < raw_size; number++) {

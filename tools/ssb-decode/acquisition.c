@@ -188,7 +188,9 @@ static bool take_links(acquisition *a, const frames_at *at, bool partial, ssb_er
 	while (links < count && candidates_number(names[links], &number))
 		links++;
 	a->part = calloc(links + 1, sizeof *a->part);
-	bool ok = a->part || ssb_fail(err, SSB_RUNTIME, "out of memory");
+	bool ok = a->part;
+	if (!ok)
+		ssb_fail(err, SSB_RUNTIME, "out of memory");
 	for (size_t i = 0; ok && i < links; i++)
 		ok = take_link(a, at, names[i], &dead, partial, err);
 	h5_names_free(names, count);
@@ -263,27 +265,29 @@ static void cross_check_counters(acquisition *a, const frames_at *at)
 
 /* ---- opening ---- */
 
+static bool take_only_set(acquisition *a, const frames_at *at, ssb_error *err)
+{
+	h5_place place;
+	bool absent;
+	a->part = calloc(1, sizeof *a->part);
+	if (!a->part)
+		return ssb_fail(err, SSB_RUNTIME, "out of memory");
+	if (!h5_follow(a->path, at->object, &place, &absent, err))
+		return false;
+	const bool ok = take_set(a, &place, at->object, false, err);
+	h5_leave(&place);
+	a->frames = ok ? a->part[0].frames : 0;
+	return ok;
+}
+
 static bool open_hdf5(acquisition *a, const char *asked, bool partial, ssb_error *err)
 {
 	frames_at at;
-	h5_place place;
-	bool absent;
 	memset(&at, 0, sizeof at);
 	if (!candidates_find(a->path, asked, &at, err))
 		return false;
-	if (at.group) {
-		if (!take_links(a, &at, partial, err))
-			return false;
-	} else {
-		if (!h5_follow(a->path, at.object, &place, &absent, err))
-			return false;
-		a->part = calloc(1, sizeof *a->part);
-		const bool ok = a->part ? take_set(a, &place, at.object, false, err) : ssb_fail(err, SSB_RUNTIME, "out of memory");
-		h5_leave(&place);
-		if (!ok)
-			return false;
-		a->frames = a->part[0].frames;
-	}
+	if (!(at.group ? take_links(a, &at, partial, err) : take_only_set(a, &at, err)))
+		return false;
 	if (a->frames == 0)
 		return ssb_fail(err, SSB_BAD_INPUT, "'%s' has no frames", at.object);
 	cross_check_counters(a, &at);

@@ -36,7 +36,6 @@ static bool is_frame_group(const h5_place *place)
 typedef struct seen { char *path; haddr_t address; } seen;
 
 typedef struct search {
-	const char *file;
 	frames_at found[MOST_CANDIDATES];
 	size_t count;
 	char list[LIST_SIZE];     /* the candidates */
@@ -158,27 +157,33 @@ static void visit(search *s, const h5_place *place, const char *shown, unsigned 
 	h5_names_free(names, count);
 }
 
-static bool search_file(const char *path, frames_at *at, ssb_error *err)
+static bool search_tree(search *s, const char *path, frames_at *at, ssb_error *err)
 {
 	bool absent;
 	h5_place root;
+	if (!h5_follow(path, "/", &root, &absent, err))
+		return false;
+	visit(s, &root, "/", 0);
+	h5_leave(&root);
+	*at = s->found[0];
+	if (s->count > 1)
+		return ssb_fail(err, SSB_BAD_INPUT, "several sets may hold the frames, choose with --dataset: %s", s->list);
+	return s->count == 1 || ssb_fail(err, SSB_BAD_INPUT, "no frames: looked for '/entry/data/data_000001', '/entry/data/data' and any set of "
+	                                 "three or more axes%s%s", s->reasons[0] ? "; " : "", s->reasons);
+}
+
+static bool search_file(const char *path, frames_at *at, ssb_error *err)
+{
 	search *const s = calloc(1, sizeof *s);
-	seen *const list = calloc(MOST_OBJECTS, sizeof *list);
-	bool ok = s && list ? h5_follow(path, "/", &root, &absent, err) : ssb_fail(err, SSB_RUNTIME, "out of memory");
-	if (ok) {
-		s->seen = list;
-		visit(s, &root, "/", 0);
-		h5_leave(&root);
-		*at = s->found[0];
-		if (s->count > 1)
-			ok = ssb_fail(err, SSB_BAD_INPUT, "several sets may hold the frames, choose with --dataset: %s", s->list);
-		if (s->count == 0)
-			ok = ssb_fail(err, SSB_BAD_INPUT, "no frames: looked for '/entry/data/data_000001', '/entry/data/data' and any set of three "
-			              "or more axes%s%s", s->reasons[0] ? "; " : "", s->reasons);
-		for (size_t i = 0; i < s->objects; i++)
-			free(list[i].path);
-	}
-	free(list);
+	bool ok = s && (s->seen = calloc(MOST_OBJECTS, sizeof *s->seen));
+	if (ok)
+		ok = search_tree(s, path, at, err);
+	else
+		ssb_fail(err, SSB_RUNTIME, "out of memory");
+	for (size_t i = 0; s && i < s->objects; i++)
+		free(s->seen[i].path);
+	if (s)
+		free(s->seen);
 	free(s);
 	return ok;
 }

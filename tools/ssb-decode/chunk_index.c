@@ -117,7 +117,7 @@ static bool load_fixed(array_walk *w, ssb_error *err)
 		return damaged(err);
 	if (address == UNDEFINED)
 		return true;
-	const uint64_t in_page = 1ull << page_bits, pages = w->elements > in_page ? (w->elements + in_page - 1) / in_page : 0;
+	const uint64_t in_page = 1ull << page_bits, pages = w->elements > in_page ? (w->elements + in_page - 1) >> page_bits : 0;
 	const uint64_t bits = (pages + 7) / 8, content = 10 + bits + (pages ? 0 : w->elements * w->element_bytes);
 	if (!metadata_read(w->file, address, 4, content, "FADB", &block, err))
 		return false;
@@ -146,7 +146,7 @@ static uint64_t block_elements(const array_walk *w, unsigned u)
 static uint64_t block_pages(const array_walk *w, unsigned u)
 {
 	const uint64_t in_page = 1ull << w->index->page_bits;
-	return block_elements(w, u) > in_page ? block_elements(w, u) / in_page : 0;
+	return block_elements(w, u) > in_page ? block_elements(w, u) >> w->index->page_bits : 0;
 }
 
 /* A data block of super block u that begins with element `first`. `bits` tells which of its pages exist. */

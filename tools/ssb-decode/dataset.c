@@ -1,5 +1,6 @@
 #include "tools/ssb-decode/dataset.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -124,13 +125,14 @@ dataset *dataset_open(const h5_place *place, ssb_error *err)
 	dataset *const set = calloc(1, sizeof *set);
 	if (!set)
 		return ssb_fail_errno(err, "set '%s'", place->object), NULL;
-	set->id = H5Dopen2(place->file, place->object, H5P_DEFAULT);
-	if (set->id >= 0)
-		ok = describe_opened(set, err);
-	else if (strstr(h5_cause(cause), "version number for layout message"))
+	const bool newer = newer_set_is(place);
+	set->id = newer ? -1 : H5Dopen2(place->file, place->object, H5P_DEFAULT);
+	if (newer)
 		ok = describe_newer(set, place, err);
+	else if (set->id >= 0)
+		ok = describe_opened(set, err);
 	else
-		ok = ssb_fail(err, SSB_BAD_INPUT, "no dataset, or damaged: %s", cause);
+		ok = ssb_fail(err, SSB_BAD_INPUT, "no dataset, or damaged: %s", h5_cause(cause));
 	if (ok)
 		return set;
 	ssb_fail_prefix(err, "'%s:%s': ", place->path, place->object);
@@ -402,10 +404,11 @@ static bool fetch_slab(const dataset *set, slab *s, chunk_decoder *decoder, size
 	return at;
 }
 
-static bool name_frame(const slab *s, size_t failed, const uint64_t *frames, uint64_t number_of_first, ssb_error *err)
+/* Put the frame of seat `first` in front of the error. */
+static bool name_frame(const chunk_walk *w, size_t first, const uint64_t *frames, uint64_t number_of_first, ssb_error *err)
 {
-	const delivery *const d = &s->to[failed];
-	return ssb_fail_prefix(err, "frame %llu: ", (unsigned long long)(frames[d->seats[d->first].entry] + number_of_first));
+	const uint64_t number = frames[w->seats[first].entry] + number_of_first;
+	return ssb_fail_prefix(err, "frame %" PRIu64 ": ", number);
 }
 
 static bool read_slabs(const dataset *set, chunk_walk *w, slab *s, const uint64_t *frames, uint8_t *values, uint64_t number_of_first,
@@ -413,16 +416,16 @@ static bool read_slabs(const dataset *set, chunk_walk *w, slab *s, const uint64_
 {
 	bool more = next_chunk(w);
 	while (more) {
-		size_t failed;
+		size_t failed = 0;
 		s->count = s->bytes = 0;
 		do {
 			if (!add_chunk(s, w, values, err))
-				return ssb_fail_prefix(err, "frame %llu: ", (unsigned long long)(frames[w->seats[w->first].entry] + number_of_first));
+				return name_frame(w, w->first, frames, number_of_first, err);
 			more = next_chunk(w);
 		} while (more && s->count < SLAB_CHUNKS && s->bytes < SLAB_BYTES);
 		if (!fetch_slab(set, s, decoder, &failed, err) ||
 		    !chunk_decoder_run(decoder, &set->packing, s->job, s->count, deliver, &failed, err))
-			return name_frame(s, failed, frames, number_of_first, err);
+			return name_frame(w, s->to[failed].first, frames, number_of_first, err);
 	}
 	return true;
 }
@@ -431,9 +434,9 @@ static bool read_chunks(dataset *set, const uint64_t *frames, size_t count, uint
                         chunk_decoder *decoder, ssb_error *err)
 {
 	seat *const seats = seats_of(set, frames, count, err);
-	slab *const s = malloc(sizeof *s);
-	bool ok = seats && s;
-	if (ok) {
+	slab *const s = calloc(1, sizeof *s);
+	bool ok = false;
+	if (seats && s) {
 		chunk_walk w = walk_chunks(set, seats, count);
 		ok = read_slabs(set, &w, s, frames, values, number_of_first, decoder, err);
 	} else {
@@ -494,9 +497,9 @@ static bool read_by_library(dataset *set, const uint64_t *frames, size_t count, 
 	const hsize_t elements = count * set->info.rows * set->info.columns;
 	const hid_t type = memory_type(set), space = H5Dget_space(set->id), memory = H5Screate_simple(1, &elements, NULL);
 	const bool ok = select_frames(set, space, frames, count) >= 0 && H5Dread(set->id, type, memory, space, H5P_DEFAULT, values) >= 0;
+	const uint64_t first = frames[0] + number_of_first, last = frames[count - 1] + number_of_first;
 	if (!ok)
-		ssb_fail(err, SSB_BAD_INPUT, "frames %llu to %llu: %s", (unsigned long long)(frames[0] + number_of_first),
-		         (unsigned long long)(frames[count - 1] + number_of_first), h5_cause(cause));
+		ssb_fail(err, SSB_BAD_INPUT, "frames %" PRIu64 " to %" PRIu64 ": %s", first, last, h5_cause(cause));
 	H5Sclose(memory);
 	H5Sclose(space);
 	H5Tclose(type);

@@ -8,7 +8,9 @@ static bool read_flags(int descriptor, const npy_header *header, uint8_t *flags,
 {
 	const size_t size = header->element_size;
 	uint8_t *const values = malloc(pixels * size);
-	const bool ok = values ? npy_read(descriptor, values, pixels * size, header->data, err) : ssb_fail_errno(err, "mask");
+	if (!values)
+		return ssb_fail_errno(err, "mask of %zu bytes", pixels * size);
+	const bool ok = npy_read(descriptor, values, pixels * size, header->data, err);
 	for (size_t i = 0; ok && i < pixels * size; i++)
 		flags[i / size] |= values[i] != 0;
 	free(values);

@@ -265,28 +265,37 @@ static void collect_companion(acquisition *a)
 
 /* ---- the pixel mask ---- */
 
+/* A pixel is masked when any byte of its element is not zero, whatever the type. */
+static bool read_mask_values(acquisition *a, dataset *set, ssb_error *err)
+{
+	const size_t pixels = a->rows * a->columns, size = dataset_describe(set)->element_size;
+	const uint64_t only = 0;
+	chunk_decoder *const decoder = chunk_decoder_new(err);
+	uint8_t *const values = malloc(pixels * size);
+	a->masked = calloc(pixels, 1);
+	bool ok = decoder && values && a->masked;
+	if (!ok)
+		ssb_fail(err, SSB_RUNTIME, "out of memory");
+	ok = ok && dataset_read(set, &only, 1, values, 0, decoder, err);
+	for (size_t i = 0; ok && i < pixels * size; i++)
+		a->masked[i / size] |= values[i] != 0;
+	free(values);
+	chunk_decoder_free(decoder);
+	return ok;
+}
+
 static bool read_mask(acquisition *a, const h5_place *place, ssb_error *err)
 {
 	dataset *const set = dataset_open(place, err);
 	if (!set)
 		return false;
 	const dataset_info *const info = dataset_describe(set);
-	const size_t pixels = a->rows * a->columns, size = info->element_size;
-	const uint64_t only = 0;
 	bool ok = info->frames == 1 && info->rows == a->rows && info->columns == a->columns;
-	if (!ok)
+	if (ok)
+		ok = read_mask_values(a, set, err) || ssb_fail_prefix(err, "pixel mask '%s': ", place->object);
+	else
 		ssb_fail(err, SSB_BAD_INPUT, "the pixel mask '%s' is %llu x %zux%zu, the frames are %zux%zu", place->object,
 		         (unsigned long long)info->frames, info->rows, info->columns, a->rows, a->columns);
-	chunk_decoder *const decoder = ok ? chunk_decoder_new(err) : NULL;
-	uint8_t *const values = ok ? malloc(pixels * size + 1) : NULL;
-	a->masked = ok ? calloc(pixels, 1) : NULL;
-	if (ok && (!values || !a->masked))
-		ok = ssb_fail(err, SSB_RUNTIME, "out of memory");
-	ok = ok && decoder && (dataset_read(set, &only, 1, values, 0, decoder, err) || ssb_fail_prefix(err, "pixel mask '%s': ", place->object));
-	for (size_t i = 0; ok && i < pixels * size; i++)
-		a->masked[i / size] |= values[i] != 0;
-	free(values);
-	chunk_decoder_free(decoder);
 	dataset_close(set);
 	return ok;
 }

@@ -15,6 +15,8 @@ enum {
 
 struct newer_set {
 	metadata_file file;
+	bool probing;           /* only the layout's version is asked for */
+	unsigned layout_version;
 	hid_t type, space, creation;
 	unsigned rank;
 	hsize_t shape[H5S_MAX_RANK], most[H5S_MAX_RANK], chunk[H5S_MAX_RANK];
@@ -95,6 +97,10 @@ static bool take_layout(newer_set *set, byte_view m, ssb_error *err)
 
 static bool take_message(newer_set *set, unsigned kind, unsigned flags, byte_view m, ssb_error *err)
 {
+	if (set->probing && kind == MESSAGE_LAYOUT)
+		set->layout_version = (unsigned)view_take(&m, 1);
+	if (set->probing)
+		return true;
 	const bool ours = kind == MESSAGE_SPACE || kind == MESSAGE_TYPE || kind == MESSAGE_FILTERS || kind == MESSAGE_LAYOUT;
 	if (ours && flags & FLAG_SHARED)
 		return damaged(err, "object header");
@@ -173,7 +179,7 @@ static bool read_header(newer_set *set, uint64_t address, ssb_error *err)
 		if (!ok)
 			return false;
 	}
-	return (set->rank && set->type >= 0 && set->index.kind) || damaged(err, "object header");
+	return set->probing || (set->rank && set->type >= 0 && set->index.kind) || damaged(err, "object header");
 }
 
 /* The index counts chunks in C order over the largest extent; only the first axis may grow, so the present extent orders them alike. */
@@ -190,18 +196,33 @@ static bool read_index(newer_set *set, ssb_error *err)
 	return chunk_index_load(&set->index, &set->file, count, bytes, err);
 }
 
-newer_set *newer_set_open(const h5_place *place, ssb_error *err)
+static bool open_header(newer_set *set, const h5_place *place, ssb_error *err)
 {
 	H5O_info_t info;
+	if (!metadata_open(&set->file, place->path, err))
+		return false;
+	if (H5Oget_info_by_name2(place->file, place->object, &info, H5O_INFO_BASIC, H5P_DEFAULT) < 0)
+		return damaged(err, "object header");
+	return read_header(set, info.addr, err);
+}
+
+bool newer_set_is(const h5_place *place)
+{
+	newer_set set = {.probing = true};
+	ssb_error err;
+	const bool read = open_header(&set, place, &err);
+	metadata_close(&set.file);
+	return read && set.layout_version == LAYOUT_VERSION;
+}
+
+newer_set *newer_set_open(const h5_place *place, ssb_error *err)
+{
 	newer_set *const set = calloc(1, sizeof *set);
 	if (!set)
 		return ssb_fail_errno(err, "set '%s'", place->object), NULL;
 	set->type = set->space = -1;
 	set->creation = H5Pcreate(H5P_DATASET_CREATE);
-	bool ok = metadata_open(&set->file, place->path, err);
-	if (ok && H5Oget_info_by_name2(place->file, place->object, &info, H5O_INFO_BASIC, H5P_DEFAULT) < 0)
-		ok = damaged(err, "object header");
-	if (ok && read_header(set, info.addr, err) && read_index(set, err))
+	if (open_header(set, place, err) && read_index(set, err))
 		return set;
 	newer_set_close(set);
 	return NULL;

@@ -8,6 +8,9 @@
 
 typedef struct newer_set newer_set;
 
+/* Whether the set at `place` is one. (Asked before HDF5 is, which leaks memory when it fails to open such a set.) */
+bool newer_set_is(const h5_place *place);
+
 /* The set at `place`; NULL with SSB_BAD_INPUT when its layout is of another version, damaged, or indexed in a way that is not supported. */
 newer_set *newer_set_open(const h5_place *place, ssb_error *err);
 void newer_set_close(newer_set *set); /* NULL is allowed */

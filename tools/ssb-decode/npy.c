@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,7 @@ bool npy_read(int descriptor, void *bytes, size_t size, uint64_t offset, ssb_err
 		if (got < 0)
 			return ssb_fail_errno(err, "reading %zu bytes at %llu", size, (unsigned long long)offset);
 		if (got == 0)
-			return ssb_fail(err, SSB_BAD_INPUT, "the file ends before byte %llu", (unsigned long long)(offset + size));
+			return ssb_fail(err, SSB_BAD_INPUT, "the file ends within the %zu bytes at %llu", size, (unsigned long long)offset);
 		done += (size_t)got;
 	}
 	return true;
@@ -70,9 +71,9 @@ static bool check_size(const npy_header *header, uint64_t present, ssb_error *er
 	for (unsigned i = 0; i < header->rank; i++)
 		if (__builtin_mul_overflow(bytes, header->shape[i], &bytes))
 			return ssb_fail(err, SSB_BAD_INPUT, "the shape in the header is larger than any file");
+	const uint64_t expected = header->data + bytes;
 	if (bytes > present - header->data)
-		return ssb_fail(err, SSB_BAD_INPUT, "the file is shorter than it says: %llu bytes present, %llu expected",
-		                (unsigned long long)present, (unsigned long long)(header->data + bytes));
+		return ssb_fail(err, SSB_BAD_INPUT, "the file is shorter than it says: %" PRIu64 " bytes present, %" PRIu64 " expected", present, expected);
 	return true;
 }
 
@@ -83,7 +84,7 @@ static bool read_header(int descriptor, npy_header *header, ssb_error *err)
 	if (fstat(descriptor, &status) || !S_ISREG(status.st_mode))
 		return ssb_fail(err, SSB_BAD_INPUT, "no regular file");
 	const uint64_t present = (uint64_t)status.st_size;
-	if (present < sizeof start || !npy_read(descriptor, start, sizeof start, 0, err) || memcmp(start, "\x93NUMPY", 6) || start[6] > 3)
+	if (present < sizeof start || !npy_read(descriptor, start, sizeof start, 0, err) || memcmp(start, "\x93NUMPY", 6) != 0 || start[6] > 3)
 		return ssb_fail(err, SSB_BAD_INPUT, "no .npy file");
 	const size_t skip = start[6] == 1 ? 10 : 12;
 	const size_t length = start[8] | (size_t)start[9] << 8 | (skip == 12 ? (size_t)start[10] << 16 | (size_t)start[11] << 24 : 0);

@@ -36,26 +36,32 @@ void region_plan_free(region_plan *plan)
 
 /* ---- positions without a frame ---- */
 
+static size_t name_position(const region_plan *plan, uint64_t frame, bool as_frame, char *text, size_t size)
+{
+	if (as_frame)
+		return (size_t)snprintf(text, size, "%" PRIu64, frame);
+	return (size_t)snprintf(text, size, "(%" PRIu64 ",%" PRIu64 ")", frame / plan->scan[1], frame % plan->scan[1]);
+}
+
 /* Runs of invalid positions as a list: as frames, "30, 40 to 44", or as positions, "(3,0), (4,0) to (4,4)". */
 static void list_invalid(const region_plan *plan, bool as_frames, char *list)
 {
 	size_t length = 0;
 	const size_t count = positions(plan);
 	list[0] = 0;
-	for (size_t p = 0, end; p < count && length < LIST_SIZE - 60; p = end) {
+	for (size_t p = 0, end; p < count && length < LIST_SIZE - 100; p = end) {
 		for (end = p + 1; end < count && !plan->valid[p] && !plan->valid[end];)
 			end++;
 		if (plan->valid[p])
 			continue;
 		const uint64_t first = frame_of(plan, p), last = frame_of(plan, end - 1);
 		length += (size_t)snprintf(list + length, LIST_SIZE - length, "%s", length ? ", " : "");
-		if (as_frames)
-			length += (size_t)snprintf(list + length, LIST_SIZE - length, end - p > 1 ? "%" PRIu64 " to %" PRIu64 : "%" PRIu64, first, last);
-		else
-			length += (size_t)snprintf(list + length, LIST_SIZE - length,
-			                           end - p > 1 ? "(%" PRIu64 ",%" PRIu64 ") to (%" PRIu64 ",%" PRIu64 ")" : "(%" PRIu64 ",%" PRIu64 ")",
-			                           first / plan->scan[1], first % plan->scan[1], last / plan->scan[1], last % plan->scan[1]);
-		if (length >= LIST_SIZE - 60)
+		length += name_position(plan, first, as_frames, list + length, LIST_SIZE - length);
+		if (last > first) {
+			length += (size_t)snprintf(list + length, LIST_SIZE - length, " to ");
+			length += name_position(plan, last, as_frames, list + length, LIST_SIZE - length);
+		}
+		if (length >= LIST_SIZE - 100)
 			snprintf(list + length, LIST_SIZE - length, " …");
 	}
 }
@@ -81,8 +87,10 @@ bool region_find_valid(region_plan *plan, const acquisition *a, frame_source *so
 	const size_t count = positions(plan);
 	uint64_t *const frames = malloc(BLOCK * sizeof *frames);
 	plan->valid = malloc(count);
-	bool ok = (frames && plan->valid) || ssb_fail(err, SSB_RUNTIME, "out of memory for %zu positions", count);
+	bool ok = frames && plan->valid;
 	plan->frames = 0;
+	if (!ok)
+		ssb_fail(err, SSB_RUNTIME, "out of memory for %zu positions", count);
 	for (size_t p = 0; ok && p < count; p += BLOCK) {
 		const size_t n = count - p < BLOCK ? count - p : BLOCK;
 		for (size_t i = 0; i < n; i++)
@@ -133,6 +141,7 @@ static void batch_free(batch *b)
 	free(b->frame);
 	free(b->position);
 	free(b->counts);
+	*b = (batch){0};
 }
 
 static bool batch_new(batch *b, const region_plan *plan, const acquisition *a, ssb_error *err)
@@ -149,8 +158,9 @@ static bool batch_new(batch *b, const region_plan *plan, const acquisition *a, s
 	b->counts = malloc(b->room * bytes);
 	if (b->frame && b->position && b->counts)
 		return true;
+	ssb_fail_errno(err, "%zu frames", b->room);
 	batch_free(b);
-	return ssb_fail_errno(err, "%zu frames", b->room);
+	return false;
 }
 
 /* Read the frames from position b->next on: as many as there is room for, fewer if that keeps chunks whole. */

@@ -62,14 +62,14 @@ static bool read_superblock(const char *path, uint8_t bytes[SUPERBLOCK_SIZE], ui
 
 bool superblock_check(const char *path, ssb_error *err)
 {
-	uint8_t bytes[SUPERBLOCK_SIZE];
-	uint64_t place, size;
+	uint8_t bytes[SUPERBLOCK_SIZE] = {0};
+	uint64_t place = 0, size = 0;
 	return read_superblock(path, bytes, &place, &size, err) && check_bytes(bytes, place, size, err);
 }
 
 bool superblock_place(const char *path, uint64_t *place, unsigned *address_bytes, ssb_error *err)
 {
-	uint8_t bytes[SUPERBLOCK_SIZE];
+	uint8_t bytes[SUPERBLOCK_SIZE] = {0};
 	uint64_t size;
 	if (!read_superblock(path, bytes, place, &size, err))
 		return false;
