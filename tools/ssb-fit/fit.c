@@ -99,7 +99,9 @@ static bool rank_starts(const run *r, refined *list, size_t count, ssb_error *er
 	bool ok = true;
 	for (size_t i = 0; ok && i < count; i++) {
 		message_progress("refining starts", i, count);
-		ok = newton_ascend(&f, &a, &list[i].o, NULL, err);
+		json_t *steps = json_array();
+		ok = newton_ascend(&f, &a, &list[i].o, steps, err);
+		json_object_set_new(json_array_get(r->result->starts, list[i].start), "steps", steps);
 		record_refined(r->result->starts, &list[i], "refined", "refined_likelihood");
 	}
 	message_progress(NULL, 0, 0);
@@ -199,7 +201,7 @@ static bool convincing(const run *r, const refined *best, bool *yes, ssb_error *
 static bool look(run *r, bool every_rotation, refined *list, size_t *count, ssb_error *err)
 {
 	start starts[MOST_STARTS];
-	const size_t before = json_array_size(r->result->starts), n = search_starts(r->problem, &r->ranking, every_rotation, starts, MOST_STARTS, err);
+	const size_t before = json_array_size(r->result->starts), n = search_starts(r->problem, &r->ranking, every_rotation, starts, MOST_STARTS, r->result->searches, err);
 	for (size_t i = 0; i < n; i++) {
 		record_start(r->result->starts, &starts[i]);
 		list[*count + i] = (refined){.start = before + i, .o.p = starts[i].p};
@@ -357,6 +359,7 @@ bool fit_run(const fit_problem *problem, fit_result *result, ssb_error *err)
 	run r = {.problem = problem, .result = result};
 	result->n = 0;
 	list_parameters(problem, result);
+	result->searches = json_array();
 	result->starts = json_array();
 	result->steps = json_array();
 	if (!ranking_make(&r.ranking, problem->e))
@@ -371,6 +374,7 @@ bool fit_run(const fit_problem *problem, fit_result *result, ssb_error *err)
 
 void fit_free(fit_result *result)
 {
+	json_decref(result->searches);
 	json_decref(result->starts);
 	json_decref(result->steps);
 }

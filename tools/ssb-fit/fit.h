@@ -29,7 +29,8 @@ typedef struct fit_result {
 	double polarity_taken;         /* of the branch that was taken: reconstructed again */
 	const char *branch;            /* "kept", "opposite taken", "undecided", "given" */
 	size_t evaluations;
-	json_t *starts;                /* every start: origin, optics, score, and where it was refined its likelihood */
+	json_t *searches;              /* every orientation that was searched: candidates, frequencies, best score */
+	json_t *starts;                /* every start: origin, optics, score, its refinement step by step and where that led */
 	json_t *steps;                 /* the final ascent */
 	json_t *warnings;              /* borrowed: message_warn appends */
 } fit_result;

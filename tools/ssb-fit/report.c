@@ -132,6 +132,7 @@ static json_t *describe(const fit_problem *problem, const fit_result *r, const j
 	json_object_set_new(meta, "objective", objective_json(r));
 	json_object_set_new(meta, "search_range_nm", json_pack("{s: [f, f], s: f}", "C10", problem->C10_range_A[0] / 10,
 	                                                       problem->C10_range_A[1] / 10, "C12", problem->C12_most_A / 10));
+	json_object_set(meta, "searches", r->searches);
 	json_object_set(meta, "starts", r->starts);
 	json_object_set(meta, "steps", r->steps);
 	json_object_set_new(meta, "stopped", json_string(r->best.stopped));

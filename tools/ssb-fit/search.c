@@ -228,6 +228,16 @@ static void keep_start(pool *p, const start *s, double spacing)
 	p->kept[at] = *s;
 }
 
+static void record_search(json_t *searches, const grid *g, const orientation *o)
+{
+	double best = 0;
+	for (size_t i = 0; i < g->count; i++)
+		best = g->score[i] > best ? g->score[i] : best;
+	json_array_append_new(searches, json_pack("{s: f, s: b, s: I, s: f, s: I, s: f}", "rotation_deg", o->rotation_rad * 180 / M_PI, "transposed",
+	                                          (int)o->transposed, "candidates", (json_int_t)g->count, "spacing_nm", g->spacing_A / 10,
+	                                          "frequencies", (json_int_t)g->bins, "best_score", best));
+}
+
 static bool search_orientation(const fit_problem *problem, const ranking *r, grid *g, const orientation *o, pool *p, ssb_error *err)
 {
 	start s = {.origin = "exhaustive search", .p = problem->held};
@@ -243,7 +253,8 @@ static bool search_orientation(const fit_problem *problem, const ranking *r, gri
 	return true;
 }
 
-size_t search_starts(const fit_problem *problem, const ranking *r, bool every_rotation, start *starts, size_t most, ssb_error *err)
+size_t search_starts(const fit_problem *problem, const ranking *r, bool every_rotation, start *starts, size_t most, json_t *searches,
+                     ssb_error *err)
 {
 	start neighbours[2];
 	orientation list[MOST_ORIENTATIONS];
@@ -257,6 +268,8 @@ size_t search_starts(const fit_problem *problem, const ranking *r, bool every_ro
 	for (size_t i = 0; ok && i < n; i++) {
 		message_progress("searching", i, n);
 		ok = search_orientation(problem, r, &g, &list[i], &p, err);
+		if (ok)
+			record_search(searches, &g, &list[i]);
 	}
 	message_progress(NULL, 0, 0);
 	grid_free(&g);

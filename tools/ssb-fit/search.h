@@ -23,8 +23,9 @@ bool ranking_make(ranking *r, const evidence *e);
 void ranking_free(ranking *r);
 
 /* The best distinct starts, at most `most`, best first, then the neighbour starts. Rotations: the neighbours' and the centre of mass's,
- * or (every_rotation) all of them. Returns how many; 0 with *err set on failure. */
-size_t search_starts(const fit_problem *problem, const ranking *r, bool every_rotation, start *starts, size_t most, ssb_error *err);
+ * or (every_rotation) all of them; each is recorded in `searches` (a JSON array). Returns how many; 0 with *err set on failure. */
+size_t search_starts(const fit_problem *problem, const ranking *r, bool every_rotation, start *starts, size_t most, json_t *searches,
+                     ssb_error *err);
 
 /* The optimum's twin with the other transposition, whose gamma differs in chi(q) alone: M = lambda T R^T C is also that of
  * R' = F R S, C' = F C, F the reflection along the axes of C, S the swap of axes. False where the orientation is not free. */
