@@ -5,7 +5,7 @@ case $BUILD in /*) ;; *) BUILD=$top/$BUILD ;; esac
 PATH=$BUILD/bin:$PATH
 SHARED=$top/../shared
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES # of the make that runs the tests
-export PYTHONPATH=$top/formats PYTHONDONTWRITEBYTECODE=1
+export LC_ALL=C.UTF-8 PYTHONPATH=$top/formats PYTHONDONTWRITEBYTECODE=1
 
 setup() { cd "$BATS_TEST_TMPDIR" || return; }
 
