@@ -1,4 +1,6 @@
 /* The command line as a whole: each case parses in a child, whose status and words are compared. */
+#include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -88,6 +90,41 @@ static void lacks(const char *line, const char *absent)
 	CHECK(got == 0 && !strstr(words, absent), "ssb-x %s: no '%s'", line, absent);
 }
 
+/* The wait status of a child that does `body`. */
+static int status_of(void (*body)(void))
+{
+	int status = -1;
+	fflush(stdout);
+	const pid_t child = fork();
+	if (child == 0)
+		body();
+	waitpid(child, &status, 0);
+	return status;
+}
+
+static void without_streams(void)
+{
+	char *argv[] = {"ssb-x", "a"}, byte = 'x';
+	cli_common common;
+	for (int fd = 0; fd <= 2; fd++)
+		close(fd);
+	cli_parse(&program, &common, 2, argv);
+	_exit(open("/dev/null", O_WRONLY) <= 2 || read(0, &byte, 1) >= 0 || write(1, &byte, 1) >= 0 || write(2, &byte, 1) >= 0);
+}
+
+static void help_to_nobody(void)
+{
+	char *argv[] = {"ssb-x", "-h"};
+	cli_common common;
+	int ends[2];
+	signal(SIGPIPE, SIG_IGN);
+	if (pipe(ends) || dup2(ends[1], STDOUT_FILENO) < 0)
+		_exit(99);
+	close(ends[0]);
+	cli_parse(&program, &common, 2, argv);
+	_exit(98);
+}
+
 int main(void)
 {
 	setenv("OMP_NUM_THREADS", "2", 1);
@@ -130,6 +167,8 @@ int main(void)
 	char words[WORDS];
 	CHECK(run("-h", "/dev/full", words) == 1 && strstr(words, "ssb-x: cannot write standard output: No space left"), "-h to a full device");
 	CHECK(run("a", "/dev/full", words) == 1, "a result to a full device");
+	CHECK(status_of(without_streams) == 0, "closed standard streams fail when used, and no file gets their numbers");
+	CHECK(status_of(help_to_nobody) == SIGPIPE, "-h ends quietly when its reader has gone, also where SIGPIPE is ignored");
 	setenv("SOURCE_DATE_EPOCH", "0", 1);
 	lacks("a", "\"time\"");
 	gives("a", 0, "reproducible");

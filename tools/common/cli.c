@@ -1,7 +1,9 @@
 #include "tools/common/cli.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <omp.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdio_ext.h>
 #include <stdlib.h>
@@ -175,9 +177,20 @@ static bool parse_arguments(parse *p, ssb_error *err)
 	return true;
 }
 
+/* What the parent may have left differently: closed standard streams, whose descriptors must not go to files that would then get the
+ * messages (opened the wrong way round, they still fail when used), and an ignored SIGPIPE. */
+static void usual_process(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0)
+			break;
+	signal(SIGPIPE, SIG_DFL);
+}
+
 void cli_parse(const cli_program *program, cli_common *common, int argc, char **argv)
 {
 	const char *epoch = getenv("SOURCE_DATE_EPOCH");
+	usual_process();
 	*common = (cli_common){
 		.threads = (size_t)omp_get_max_threads(),
 		.memory = machine_memory() / 4 * 3,

@@ -61,7 +61,8 @@ typedef struct cli_common {
 } cli_common;
 
 /* Parse argv. Prints and exits for -h and --version; on misuse prints one error line and a hint, exits 2. Sets the program name,
- * the verbosity and the number of OpenMP threads. Release with cli_release. */
+ * the verbosity and the number of OpenMP threads; from here on standard streams that the parent closed fail but keep their numbers, and
+ * a closed reader ends the tool (SIGPIPE). Release with cli_release. */
 void cli_parse(const cli_program *program, cli_common *common, int argc, char **argv);
 void cli_release(cli_common *common);
 

@@ -1,5 +1,4 @@
 /* ssb-info: what a file of the suite holds, as text, JSON, or one array; whether it is whole. */
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -96,7 +95,6 @@ int main(int argc, char **argv)
 	};
 	cli_common common;
 	ssb_error err;
-	signal(SIGPIPE, SIG_DFL); /* a closed reader ends this tool even where the parent ignores the signal */
 	cli_parse(&program, &common, argc, argv);
 	ssb_reader *reader = check(&common, &wanted, &err) ? ssb_reader_open(common.operand[0], common.memory, &err) : NULL;
 	const bool ok = reader && print(reader, &wanted, &err);
