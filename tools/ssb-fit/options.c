@@ -11,8 +11,6 @@
 
 static const double RAD = M_PI / 180;
 
-static fit_options parsed; /* the option table's targets must be constants */
-
 static bool parse_range(const cli_option *option, const char *text, ssb_error *err)
 {
 	return quantity_range(text, QUANTITY_LENGTH, NULL, option->target, err);
@@ -24,16 +22,6 @@ static bool parse_length(const cli_option *option, const char *text, ssb_error *
 	return quantity_parse(text, QUANTITY_LENGTH, NULL, length, err) && (*length > 0 || ssb_fail(err, SSB_USAGE, "'%s' is not above 0", text));
 }
 
-static const cli_option options[] = {
-	{"output", 'o', "FIT", cli_text, &parsed.output, "file to write (default: -, standard output)"},
-	{"fix", 'f', "NAME=VALUE", cli_texts, &parsed.fix,
-	 "hold a parameter: C10=-10nm, C12=0, C30=1.2mm, C21=90nm,30deg, rotation=15deg, transposed=yes; may be repeated"},
-	{"start", 's', "FIT", cli_text, &parsed.start, "climb from another fit's values, without a search"},
-	{"c10", 0, "LO:HI", parse_range, &parsed.C10_range_A, "range of C10 to search (default -60nm:60nm)"},
-	{"c12", 0, "LENGTH", parse_length, &parsed.C12_most_A, "largest C12 to search (default 15nm)"},
-	{"device", 0, "auto|cpu|cuda", cli_text, &parsed.device, "where to compute (default auto)"},
-};
-
 const cli_program fit_program = {
 	.name = "ssb-fit",
 	.summary = "fit defocus, astigmatism and scan rotation to a spectrum",
@@ -41,28 +29,37 @@ const cli_program fit_program = {
 	.description = "Fits C10, C12, phi12 and the rotation by likelihood: an exhaustive search, then Newton steps on all the evidence. What "
 	               "ssb-prep was given (--rotation, --transpose) is held. The fit file holds every parameter with its standard error, the "
 	               "covariance, the explained fraction of the signal, every start and step, and what to be warned of: see ssb-info.",
-	.options = options,
-	.option_count = sizeof options / sizeof *options,
 	.libraries = "FFTW 3, LAPACK",
 };
 
 void fit_parse(fit_options *o, int argc, char **argv)
 {
 	ssb_error err;
-	parsed = (fit_options){.output = "-", .C10_range_A = {-600, 600}, .C12_most_A = 150};
-	cli_parse(&fit_program, &parsed.common, argc, argv);
-	const cli_common *c = &parsed.common;
+	*o = (fit_options){.output = "-", .C10_range_A = {-600, 600}, .C12_most_A = 150};
+	const cli_option options[] = {
+		{"output", 'o', "FIT", cli_text, &o->output, "file to write (default: -, standard output)"},
+		{"fix", 'f', "NAME=VALUE", cli_texts, &o->fix,
+		 "hold a parameter: C10=-10nm, C12=0, C30=1.2mm, C21=90nm,30deg, rotation=15deg, transposed=yes; may be repeated"},
+		{"start", 's', "FIT", cli_text, &o->start, "climb from another fit's values, without a search"},
+		{"c10", 0, "LO:HI", parse_range, &o->C10_range_A, "range of C10 to search (default -60nm:60nm)"},
+		{"c12", 0, "LENGTH", parse_length, &o->C12_most_A, "largest C12 to search (default 15nm)"},
+		{"device", 0, "auto|cpu|cuda", cli_text, &o->device, "where to compute (default auto)"},
+	};
+	cli_program program = fit_program;
+	program.options = options;
+	program.option_count = sizeof options / sizeof *options;
+	cli_parse(&program, &o->common, argc, argv);
+	const cli_common *c = &o->common;
 	bool ok = true;
 	if (c->operands != 1)
 		ok = ssb_fail(&err, SSB_USAGE, "needs one spectrum");
-	else if (parsed.start && !strcmp(parsed.start, "-") && !strcmp(c->operand[0], "-"))
+	else if (o->start && !strcmp(o->start, "-") && !strcmp(c->operand[0], "-"))
 		ok = ssb_fail(&err, SSB_USAGE, "only one input can be standard input");
 	else
-		ok = cli_distinct(c->operand[0], parsed.output, &err) && (!parsed.start || cli_distinct(parsed.start, parsed.output, &err));
+		ok = cli_distinct(c->operand[0], o->output, &err) && (!o->start || cli_distinct(o->start, o->output, &err));
 	if (!ok)
 		exit(cli_end(false, &err));
-	parsed.spectrum = c->operand[0];
-	*o = parsed;
+	o->spectrum = c->operand[0];
 }
 
 /* The fit parameters that belong to an order: C12 is C12a and C12b. */

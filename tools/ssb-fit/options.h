@@ -12,7 +12,7 @@ typedef struct fit_options {
 	cli_common common;
 } fit_options;
 
-extern const cli_program fit_program;
+extern const cli_program fit_program; /* without its options, which fit_parse knows */
 
 /* Parse; exits on misuse. */
 void fit_parse(fit_options *o, int argc, char **argv);

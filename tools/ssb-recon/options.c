@@ -6,8 +6,6 @@
 #include "tools/common/meta.h"
 #include "tools/common/quantity.h"
 
-static recon_options parsed; /* the option table's targets must be constants */
-
 static bool parse_order(const cli_option *option, const char *text, ssb_error *err)
 {
 	recon_options *o = option->target;
@@ -31,24 +29,6 @@ static bool parse_epsilon(const cli_option *option, const char *text, ssb_error 
 	       (*(double *)option->target > 0 || ssb_fail(err, SSB_USAGE, "'%s' is not above 0", text));
 }
 
-#define ORDER(name, example) {name, 0, example, parse_order, &parsed, "aberration, with units"}
-
-static const cli_option options[] = {
-	{"output", 'o', "PHASE", cli_text, &parsed.output, "file to write (default: -, standard output)"},
-	{"estimator", 'e', "ls|ssb|mean-phase", cli_choice, &parsed.estimator,
-	 "ls: least squares, rad (default); ssb: the classical single-sideband sum; mean-phase: mean over the pixels' phase images"},
-	{"upsample", 'u', "N|auto", parse_upsample, &parsed.upsample,
-	 "pixels per scan step on each axis (default 1); auto: the least that holds all of 2 alpha / lambda"},
-	{"epsilon", 0, "X", parse_epsilon, &parsed.epsilon, "regularisation of ls, as a fraction of the largest transfer (default 0.001)"},
-	{"device", 0, "auto|cpu|cuda", cli_text, &parsed.device, "where to compute (default auto)"},
-	{"rotation", 0, "DEG", cli_angle, &parsed.rotation_deg, "scan rotation in degrees, in place of the fit's"},
-	{"transpose", 0, "no|yes", cli_choice, &parsed.transposed, "whether the detector's axes are swapped, in place of the fit's"},
-	ORDER("c10", "LENGTH"), ORDER("c12", "LENGTH,ANGLE"), ORDER("c21", "LENGTH,ANGLE"), ORDER("c23", "LENGTH,ANGLE"),
-	ORDER("c30", "LENGTH"), ORDER("c32", "LENGTH,ANGLE"), ORDER("c34", "LENGTH,ANGLE"), ORDER("c41", "LENGTH,ANGLE"),
-	ORDER("c43", "LENGTH,ANGLE"), ORDER("c45", "LENGTH,ANGLE"), ORDER("c50", "LENGTH"), ORDER("c52", "LENGTH,ANGLE"),
-	ORDER("c54", "LENGTH,ANGLE"), ORDER("c56", "LENGTH,ANGLE"),
-};
-
 const cli_program recon_program = {
 	.name = "ssb-recon",
 	.summary = "reconstruct the phase image from a spectrum",
@@ -56,20 +36,44 @@ const cli_program recon_program = {
 	.description = "Parameters come from FIT (ssb-fit) and, in place of its values, from the options: --c10 -10nm --c12 2nm,20deg. "
 	               "Without FIT at least one aberration must be given (--c10 0nm for none). Lengths take pm, A, nm, um, mm, m; angles "
 	               "deg, rad, mrad. Either input may be - for standard input.",
-	.options = options,
-	.option_count = sizeof options / sizeof *options,
 	.libraries = "FFTW 3",
 };
+
+enum { OWN_OPTIONS = 7 };
+
+static void option_table(recon_options *o, cli_option table[OWN_OPTIONS + OPTICS_ORDERS])
+{
+	const cli_option own[OWN_OPTIONS] = {
+		{"output", 'o', "PHASE", cli_text, &o->output, "file to write (default: -, standard output)"},
+		{"estimator", 'e', "ls|ssb|mean-phase", cli_choice, &o->estimator,
+		 "ls: least squares, rad (default); ssb: the classical single-sideband sum; mean-phase: mean over the pixels' phase images"},
+		{"upsample", 'u', "N|auto", parse_upsample, &o->upsample,
+		 "pixels per scan step on each axis (default 1); auto: the least that holds all of 2 alpha / lambda"},
+		{"epsilon", 0, "X", parse_epsilon, &o->epsilon, "regularisation of ls, as a fraction of the largest transfer (default 0.001)"},
+		{"device", 0, "auto|cpu|cuda", cli_text, &o->device, "where to compute (default auto)"},
+		{"rotation", 0, "DEG", cli_angle, &o->rotation_deg, "scan rotation in degrees, in place of the fit's"},
+		{"transpose", 0, "no|yes", cli_choice, &o->transposed, "whether the detector's axes are swapped, in place of the fit's"},
+	};
+	memcpy(table, own, sizeof own);
+	for (int i = 0; i < OPTICS_ORDERS; i++)
+		table[OWN_OPTIONS + i] = (cli_option){optics_orders[i].option, 0, optics_orders[i].m ? "LENGTH,ANGLE" : "LENGTH", parse_order, o,
+		                                      optics_orders[i].title};
+}
 
 void recon_parse(recon_options *o, int argc, char **argv)
 {
 	ssb_error err;
-	parsed = (recon_options){.output = "-", .upsample = 1, .epsilon = 1e-3, .rotation_deg = NAN, .transposed = -1};
-	cli_parse(&recon_program, &parsed.common, argc, argv);
-	const cli_common *c = &parsed.common;
+	*o = (recon_options){.output = "-", .upsample = 1, .epsilon = 1e-3, .rotation_deg = NAN, .transposed = -1};
+	cli_option options[OWN_OPTIONS + OPTICS_ORDERS];
+	option_table(o, options);
+	cli_program program = recon_program;
+	program.options = options;
+	program.option_count = OWN_OPTIONS + OPTICS_ORDERS;
+	cli_parse(&program, &o->common, argc, argv);
+	const cli_common *c = &o->common;
 	bool any = false, ok = true;
 	for (int i = 0; i < OPTICS_ORDERS; i++)
-		any |= parsed.order_given[i];
+		any |= o->order_given[i];
 	if (c->operands < 1 || c->operands > 2)
 		ok = ssb_fail(&err, SSB_USAGE, "needs a spectrum and at most one fit");
 	else if (c->operands == 1 && !any)
@@ -77,12 +81,11 @@ void recon_parse(recon_options *o, int argc, char **argv)
 	else if (c->operands == 2 && !strcmp(c->operand[0], "-") && !strcmp(c->operand[1], "-"))
 		ok = ssb_fail(&err, SSB_USAGE, "only one input can be standard input");
 	for (size_t i = 0; ok && i < c->operands; i++)
-		ok = cli_distinct(c->operand[i], parsed.output, &err);
+		ok = cli_distinct(c->operand[i], o->output, &err);
 	if (!ok)
 		exit(cli_end(false, &err));
-	parsed.spectrum = c->operand[0];
-	parsed.fit = c->operands == 2 ? c->operand[1] : NULL;
-	*o = parsed;
+	o->spectrum = c->operand[0];
+	o->fit = c->operands == 2 ? c->operand[1] : NULL;
 }
 
 /* Rotation and transposition of a spectrum without a fit: what ssb-prep was given, else the centre of mass. */

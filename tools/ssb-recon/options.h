@@ -20,7 +20,7 @@ typedef struct recon_options {
 	cli_common common;
 } recon_options;
 
-extern const cli_program recon_program;
+extern const cli_program recon_program; /* without its options, which recon_parse knows */
 
 /* Parse and cross-check; exits on misuse. */
 void recon_parse(recon_options *o, int argc, char **argv);

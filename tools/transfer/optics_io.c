@@ -7,8 +7,20 @@
 #include "tools/common/quantity.h"
 
 const optics_order optics_orders[OPTICS_ORDERS] = {
-	{"C10", 1, 0}, {"C12", 1, 2}, {"C21", 2, 1}, {"C23", 2, 3}, {"C30", 3, 0}, {"C32", 3, 2}, {"C34", 3, 4},
-	{"C41", 4, 1}, {"C43", 4, 3}, {"C45", 4, 5}, {"C50", 5, 0}, {"C52", 5, 2}, {"C54", 5, 4}, {"C56", 5, 6},
+	{"C10", "c10", 1, 0, "minus the defocus"},
+	{"C12", "c12", 1, 2, "two-fold astigmatism"},
+	{"C21", "c21", 2, 1, "coma"},
+	{"C23", "c23", 2, 3, "three-fold astigmatism"},
+	{"C30", "c30", 3, 0, "spherical aberration"},
+	{"C32", "c32", 3, 2, "star aberration"},
+	{"C34", "c34", 3, 4, "four-fold astigmatism"},
+	{"C41", "c41", 4, 1, "coma of fourth order"},
+	{"C43", "c43", 4, 3, "three-lobe aberration"},
+	{"C45", "c45", 4, 5, "five-fold astigmatism"},
+	{"C50", "c50", 5, 0, "spherical aberration of fifth order"},
+	{"C52", "c52", 5, 2, "star aberration of fifth order"},
+	{"C54", "c54", 5, 4, "rosette aberration"},
+	{"C56", "c56", 5, 6, "six-fold astigmatism"},
 };
 
 static const double RAD = M_PI / 180;

@@ -8,8 +8,12 @@
 #include "tools/transfer/optics.h"
 
 enum { OPTICS_ORDERS = 14 };
-/* "C10", "C12", "C21" … in the order of physics.md section 3, with n and m. */
-typedef struct optics_order { char name[4]; int n, m; } optics_order;
+/* The orders of physics.md section 3: name ("C12"), the option that sets it ("c12"), n, m, and what people call it. */
+typedef struct optics_order {
+	char name[4], option[4];
+	int n, m;
+	const char *title;
+} optics_order;
 extern const optics_order optics_orders[OPTICS_ORDERS];
 
 /* Index into optics_orders of a name, letters of either case; -1: none. */
