@@ -24,7 +24,7 @@ struct ssb_output {
 enum { FREE, TAKEN, USED, SLOTS = 64 };
 static char temporary[SLOTS][PATH_MAX];
 static atomic_int slot_state[SLOTS];
-static const int deadly[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
+static const int deadly[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXCPU, SIGBUS}; /* SIGBUS: a mapped input was cut short */
 
 static void remove_temporaries(int number)
 {
@@ -35,9 +35,11 @@ static void remove_temporaries(int number)
 	raise(number);
 }
 
-/* A signal that the parent ignores stays ignored (nohup), except SIGPIPE: a closed reader always ends the tool. */
+/* A signal that the parent ignores stays ignored (nohup), except SIGPIPE: a closed reader always ends the tool. A file that grows beyond
+ * the limit (ulimit -f) is a failed write, which says so. */
 static void watch_signals(void)
 {
+	signal(SIGXFSZ, SIG_IGN);
 	for (size_t i = 0; i < sizeof deadly / sizeof *deadly; i++) {
 		struct sigaction before, action = {.sa_handler = remove_temporaries};
 		sigemptyset(&action.sa_mask);
@@ -108,7 +110,12 @@ static bool open_target(ssb_output *output)
 		output->fd = open(output->path, O_WRONLY | O_CLOEXEC);
 		return output->fd >= 0;
 	}
-	return (!exists || access(output->target, W_OK) == 0) && open_temporary(output);
+	if (!exists)
+		return open_temporary(output);
+	if (access(output->target, W_OK) != 0 || !open_temporary(output))
+		return false;
+	(void)fchmod(output->fd, info.st_mode & 0777); /* fails where the file system has no such permissions to keep */
+	return true;
 }
 
 /* Standard output is duplicated: main still closes (and checks) the descriptor itself. */

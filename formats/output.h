@@ -1,7 +1,8 @@
 /* An output file that appears whole or not at all.
  *
- * A regular path is written under a temporary name in the same folder and renamed by commit; the temporary file is removed on
- * discard, on failure and on SIGINT, SIGTERM, SIGHUP (and SIGPIPE). "-" is standard output; an existing path that is no regular file
+ * A regular path is written under a temporary name in the same folder and renamed by commit; a file that it replaces leaves it its
+ * permissions. The temporary file is removed on discard, on failure and on the signals that end a process and can be caught (but for
+ * those of a defect, such as SIGSEGV). "-" is standard output; an existing path that is no regular file
  * (/dev/full, a FIFO) is written in place. */
 #ifndef FORMATS_OUTPUT_H
 #define FORMATS_OUTPUT_H

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -69,6 +70,29 @@ static void test_commit(void)
 	CHECK(holds("x", "three") && files(1) == 1, "and discarded");
 }
 
+static void test_mode(void)
+{
+	ssb_error err = {0};
+	struct stat info;
+	umask(022);
+	ssb_output_commit(begin("private", "old", &err), &err);
+	CHECK(chmod("private", 0600) == 0 && ssb_output_commit(begin("private", "new", &err), &err) && holds("private", "new"), "a private file");
+	CHECK(stat("private", &info) == 0 && (info.st_mode & 0777) == 0600, "stays private when it is replaced");
+	files(1);
+}
+
+static void test_size_limit(void)
+{
+	ssb_error err = {0};
+	struct rlimit before, low = {4, 4};
+	getrlimit(RLIMIT_FSIZE, &before);
+	low.rlim_max = before.rlim_max;
+	setrlimit(RLIMIT_FSIZE, &low);
+	ssb_output *output = begin("x", "more than four bytes", &err);
+	CHECK(!output && strstr(err.text, "cannot write 'x': File too large") && files(1) == 0, "beyond the limit of file sizes: %s", err.text);
+	setrlimit(RLIMIT_FSIZE, &before);
+}
+
 static void test_link(void)
 {
 	ssb_error err = {0};
@@ -115,6 +139,21 @@ static void die_of_term(void)
 	ssb_error err;
 	begin("x", "some", &err);
 	raise(SIGTERM);
+}
+
+static void die_of_quit(void)
+{
+	ssb_error err;
+	begin("x", "some", &err);
+	raise(SIGQUIT);
+}
+
+static void die_of_cut_map(void)
+{
+	ssb_error err;
+	signal(SIGBUS, SIG_DFL); /* a sanitizer's handler would stay */
+	begin("x", "some", &err);
+	raise(SIGBUS);
 }
 
 static void die_of_interrupt(void)
@@ -176,9 +215,14 @@ int main(void)
 	if (!mkdtemp(folder) || chdir(folder) != 0)
 		return 1;
 	test_commit();
+	test_mode();
 	test_link();
 	test_several();
+	test_size_limit();
 	test_death("SIGTERM", die_of_term, SIGTERM);
+	setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+	test_death("SIGQUIT", die_of_quit, SIGQUIT);
+	test_death("SIGBUS", die_of_cut_map, SIGBUS);
 	test_death("SIGINT, two files", die_of_interrupt, SIGINT);
 	test_death("a closed reader", die_of_closed_reader, SIGPIPE);
 	test_hangup_ignored();
