@@ -54,7 +54,8 @@ all() { ssb-decode --roi full -o r.region "$@"; }
 	fails 3 "is -1x10, no scan shape" ssb-decode negative/a_master.h5
 	fails 3 "60 positions, but there are 66 frames (attribute line_skip = 1" ssb-decode skip.h5 --scan 6x10
 	fails 3 "orders its frames by position ('/d/scan_positions')" ssb-decode positions.h5 --scan 6x10
-	fails 3 "several channels per frame" ssb-decode channels.h5 --scan 60x3
+	fails 3 "several channels per frame (axes 'image_id, channel, ., .')" ssb-decode channels.h5 --scan 60x3
+	fails 3 "several channels per frame (axes 'image_id, channel, ., .')" ssb-decode channels_group.h5 --scan 60x3
 }
 
 @test "frames missing at the end, and more triggers than frames (D07, D10)" {
@@ -226,6 +227,9 @@ all() { ssb-decode --roi full -o r.region "$@"; }
 		'r["sum_pattern"][2,3] == 20 * 0xffffffff'
 	fails 3 "float data (<f4) are not supported" ssb-decode float.h5 --scan 2x3
 	fails 3 "float data (>f4) are not supported" ssb-decode big_endian_f4.h5 --scan 2x3
+	"$BUILD/tests/dataset" big_endian_f4.h5 /entry/data/data >values.bin
+	"$PYTHON" -c 'import numpy as np; from acquisition import *
+assert (np.fromfile("values.bin", "f4") == noise((6,16,18), ">u4").astype("f4").ravel()).all()'
 	fails 3 "signed data (<i4) are not supported" ssb-decode signed.h5 --scan 2x3
 	fails 3 "elements of type <u8" ssb-decode u8.h5 --scan 2x3
 }
@@ -270,13 +274,18 @@ all() { ssb-decode --roi full -o r.region "$@"; }
 }
 
 @test "files cut short or left open (D73, D74)" {
-	fails 3 "file 'cut_file/a_data_000002.h5': the file is shorter than it says: 8814 bytes present, 9838 expected" ssb-decode cut_file/a_master.h5 --scan 4x10
+	local size; size=$(stat -c %s cut_file/a_data_000002.h5)
+	fails 3 "file 'cut_file/a_data_000002.h5': the file is shorter than it says: $size bytes present, $((size + 1024)) expected" ssb-decode cut_file/a_master.h5 --scan 4x10
 	decodes "(1,0) to (1,9)" all cut_file/a_master.h5 --scan 4x10 --partial
-	holds r.region 'v == [[1]*10, [0]*10, [1]*10, [1]*10]' 'c[0] == tagged(40,12,12)[:10]'
+	holds r.region 'v == [[1]*10, [0]*10, [1]*10, [1]*10]' 'c[0] == tagged(40,12,12)[:10]' 'm["frames"] == 30'
 	local before
 	before=$(sha256sum open.h5)
 	fails 3 "is being written (or was not closed)" ssb-decode open.h5 --scan 2x3
 	[ "$before" = "$(sha256sum open.h5)" ]
+	"$PYTHON" -c 'import h5py, subprocess
+with h5py.File("two.h5", "r+"):
+    run = subprocess.run(["ssb-decode", "two.h5", "--dataset", "one", "--scan", "2x3"], capture_output=True)
+assert run.returncode == 3 and b"the file is being written (a program has it open)" in run.stderr, run'
 }
 
 @test "the bright field is found and said; what it leaves is an error, not a loss" {

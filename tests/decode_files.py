@@ -93,6 +93,9 @@ def links():
 
 def layouts():
     plain("channels.h5", np.zeros((60, 3, 16, 16), "u2"), "entry/data/data", axes="image_id, channel, ., .")
+    plain("channels_group.h5", np.zeros((60, 3, 16, 16), "u2"), "entry/data/data")
+    with h5py.File("channels_group.h5", "r+") as f:
+        f["entry/data"].attrs["axes"] = ["image_id", "channel", ".", "."]
     with h5py.File("two.h5", "w") as f:
         f["one"], f["other"] = tagged(6, 8, 8), tagged(6, 8, 8)
     with h5py.File("survey.h5", "w") as f:
@@ -202,7 +205,7 @@ def storage():
 
 def numbers():
     for dtype in (">u2", ">u4", ">f4"):
-        data = noise((6, 16, 18), dtype) if dtype != ">f4" else np.zeros((6, 16, 18), dtype)
+        data = noise((6, 16, 18), dtype.replace("f", "u")).astype(dtype)
         one_set(f"big_endian_{dtype[1:]}.h5", data, (1, 16, 18), Bitshuffle())
     plain("big_endian_plain.h5", noise((6, 16, 18), ">u2"))
     wide = noise((20, 16, 16), "u4", most=40)

@@ -39,11 +39,21 @@ static bool check_counts(const dataset_info *info, ssb_error *err)
 	return ssb_fail(err, SSB_BAD_INPUT, "elements of type %s are not supported, only unsigned integers of 8, 16 and 32 bits", info->type);
 }
 
-/* Thresholds are no scan axis: a set that names its axes tells. */
+/* Thresholds are no scan axis: the set, or in NeXus its group, names its axes. */
+static bool has_channels(const h5_place *place, char *axes, size_t size)
+{
+	h5_place group = *place;
+	*strrchr(group.object, '/') = 0;
+	if (!group.object[0])
+		strcpy(group.object, "/");
+	return (h5_attribute_text(place, "axes", axes, size) && strstr(axes, "channel")) ||
+	       (h5_attribute_text(&group, "axes", axes, size) && strstr(axes, "channel"));
+}
+
 static bool check_axes(const h5_place *place, const dataset_info *info, bool linked, ssb_error *err)
 {
-	char axes[200] = "";
-	if (h5_attribute_text(place, "axes", axes, sizeof axes) && strstr(axes, "channel"))
+	char axes[200];
+	if (has_channels(place, axes, sizeof axes))
 		return ssb_fail(err, SSB_BAD_INPUT, "several channels per frame (axes '%s') are not supported", axes);
 	if (info->rank < 3)
 		return ssb_fail(err, SSB_BAD_INPUT, "'%s' is %u-D (%zux%zu), need frames", place->object, info->rank, info->rows, info->columns);

@@ -354,6 +354,13 @@ typedef struct slab {
 	size_t count, bytes;
 } slab;
 
+/* LZ4 shrinks to no less than a 255th; checked before room is made for what a damaged chunk shape claims. */
+static bool could_hold(const chunk_packing *packing, uint64_t bytes)
+{
+	const bool lz4 = packing->filter == CHUNK_LZ4 || (packing->filter == CHUNK_BITSHUFFLE && packing->compressor == BITSHUFFLE_LZ4);
+	return !lz4 || packing->raw_size / 255 <= bytes;
+}
+
 static bool add_chunk(slab *s, const chunk_walk *w, uint8_t *values, ssb_error *err)
 {
 	const dataset *const set = w->set;
@@ -364,7 +371,7 @@ static bool add_chunk(slab *s, const chunk_walk *w, uint8_t *values, ssb_error *
 		return false;
 	if (bytes == 0)
 		return ssb_fail(err, SSB_BAD_INPUT, "its chunk was never written");
-	if (bytes > 2 * (uint64_t)set->packing.raw_size + 65536)
+	if (bytes > 2 * (uint64_t)set->packing.raw_size + 65536 || !could_hold(&set->packing, bytes))
 		return ssb_fail(err, SSB_BAD_INPUT, "its chunk is said to take %llu bytes for %zu", (unsigned long long)bytes, set->packing.raw_size);
 	s->to[i] = (delivery){set, w->seats, w->first, w->end, set->info.rank > 1 ? origin[set->info.rank - 2] : 0,
 	                      origin[set->info.rank - 1], values};

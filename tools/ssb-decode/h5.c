@@ -34,11 +34,12 @@ bool h5_open(const char *path, hid_t *file, ssb_error *err)
 	H5Pset_fclose_degree(access, H5F_CLOSE_STRONG);
 	H5Pset_file_locking(access, true, true); /* file systems without locks are no obstacle */
 	*file = H5Fopen(path, H5F_ACC_RDONLY, access);
-	H5Pclose(access);
 	char cause[H5_CAUSE_SIZE];
+	h5_cause(cause); /* before the next call of HDF5 forgets it */
+	H5Pclose(access);
 	if (*file >= 0)
 		return true;
-	if (strstr(h5_cause(cause), "lock file"))
+	if (strstr(cause, "lock file"))
 		return ssb_fail(err, SSB_BAD_INPUT, "the file is being written (a program has it open)");
 	return ssb_fail(err, SSB_BAD_INPUT, "damaged HDF5 file: %s", cause);
 }
@@ -70,12 +71,13 @@ char **h5_names(const h5_place *group, size_t *count, ssb_error *err)
 		return ssb_fail_errno(err, "names of '%s'", group->object), NULL;
 	const hid_t id = H5Gopen2(group->file, group->object, H5P_DEFAULT);
 	const herr_t status = H5Literate(id, H5_INDEX_NAME, H5_ITER_INC, NULL, append_name, &next);
+	h5_cause(cause);
 	H5Gclose(id);
 	*count = (size_t)(next - names);
 	if (status >= 0)
 		return names;
 	h5_names_free(names, *count);
-	return ssb_fail(err, SSB_BAD_INPUT, "group '%s' in '%s' cannot be read: %s", group->object, group->path, h5_cause(cause)), NULL;
+	return ssb_fail(err, SSB_BAD_INPUT, "group '%s' in '%s' cannot be read: %s", group->object, group->path, cause), NULL;
 }
 
 void h5_names_free(char **names, size_t count)

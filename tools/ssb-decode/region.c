@@ -105,10 +105,23 @@ bool region_find_valid(region_plan *plan, const acquisition *a, frame_source *so
 
 /* ---- flags ---- */
 
+/* What any region of such frames needs; asked before any of it is allocated, for a damaged file may claim any size. */
+static bool check_memory(const region_plan *plan, const acquisition *a, ssb_error *err)
+{
+	size_t pixels, need;
+	if (__builtin_mul_overflow(a->rows, a->columns, &pixels) || __builtin_mul_overflow(pixels, 5 * sizeof(uint64_t), &need) ||
+	    __builtin_add_overflow(need, positions(plan), &need) || need > plan->memory)
+		return ssb_fail(err, SSB_RUNTIME, "frames of %zux%zu and %zu positions need more memory than the %zu MiB that --memory allows", a->rows,
+		                a->columns, positions(plan), plan->memory >> 20);
+	return true;
+}
+
 bool region_flag_pixels(region_plan *plan, const acquisition *a, const uint8_t *added, ssb_error *err)
 {
 	const size_t pixels = a->rows * a->columns;
 	size_t masked = 0, more = 0, left = pixels;
+	if (!check_memory(plan, a, err))
+		return false;
 	plan->flags = calloc(pixels, 1);
 	if (!plan->flags)
 		return ssb_fail_errno(err, "flags of %zu pixels", pixels);
@@ -148,11 +161,7 @@ static bool batch_new(batch *b, const region_plan *plan, const acquisition *a, s
 {
 	const size_t pixels = a->rows * a->columns, bytes = pixels * a->element_size;
 	const size_t room = (plan->memory / 4 < BATCH_BYTES ? plan->memory / 4 : BATCH_BYTES) / bytes;
-	const size_t fixed = pixels * 4 * sizeof(uint64_t) + 2 * bytes + positions(plan);
 	*b = (batch){.room = room < 1 ? 1 : room > BATCH_FRAMES ? BATCH_FRAMES : room};
-	if (fixed > plan->memory)
-		return ssb_fail(err, SSB_RUNTIME, "frames of %zux%zu and %zu positions need at least %zu MiB, --memory allows %zu", a->rows,
-		                a->columns, positions(plan), fixed >> 20, plan->memory >> 20);
 	b->frame = malloc((b->room + 1) * sizeof *b->frame); /* one more: to see where the next batch begins */
 	b->position = malloc((b->room + 1) * sizeof *b->position);
 	b->counts = malloc(b->room * bytes);
@@ -332,13 +341,16 @@ static json_t *region_meta(const region_plan *plan, const acquisition *a)
 	static const char *const policies[] = {"mask", "median", "zero", "keep"};
 	const char type[] = {'u', (char)('0' + a->element_size), 0};
 	json_t *const meta = json_object();
+	uint64_t frames = 0;
+	for (size_t i = 0; i < a->parts; i++)
+		frames += a->part[i].frames;
 	json_object_set_new(meta, "scan_shape", pair(plan->positions.shape[0], plan->positions.shape[1]));
 	json_object_set_new(meta, "scan_shape_source", json_string(plan->scan_source));
 	json_object_set_new(meta, "scan_origin", pair(plan->positions.origin[0], plan->positions.origin[1]));
 	json_object_set_new(meta, "scan_shape_full", pair(plan->scan[0], plan->scan[1]));
 	json_object_set_new(meta, "detector_shape", pair(a->rows, a->columns));
 	json_object_set_new(meta, "detector_origin", pair(plan->pixels.origin[0], plan->pixels.origin[1]));
-	json_object_set_new(meta, "frames", json_integer((json_int_t)a->frames));
+	json_object_set_new(meta, "frames", json_integer((json_int_t)frames));
 	json_object_set_new(meta, "frames_summed", json_integer((json_int_t)plan->frames));
 	json_object_set_new(meta, "stored_dtype", json_string(type));
 	json_object_set_new(meta, "bad_pixels", json_string(policies[plan->policy]));

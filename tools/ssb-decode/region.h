@@ -25,7 +25,7 @@ void region_plan_free(region_plan *plan);
 /* Find out which positions have a frame. Without `partial` one without is an error that names the frames; with it they are named. */
 bool region_find_valid(region_plan *plan, const acquisition *a, frame_source *source, bool partial, ssb_error *err);
 
-/* Flags from the file's mask and from `added` (rows × columns, nonzero: bad; NULL: none). Refused when nothing is left. */
+/* First of all: refused when --memory is too small for such frames. Flags from the file's mask and from `added` (rows × columns, nonzero: bad; NULL: none). Refused when nothing is left. */
 bool region_flag_pixels(region_plan *plan, const acquisition *a, const uint8_t *added, ssb_error *err);
 
 /* Set `pixels` to the bright field's bounding box and a margin, judged from up to 2048 evenly spaced frames; to the full detector when
