@@ -210,6 +210,19 @@ assert json.load(open("a.json"))["covariance"] == [[1, 0.5], [0.5, 2]]'
 	for f in zip h5 png; do cmp a.$f other/a.$f; done
 }
 
+@test "a region on a pipe: its counts are passed over, not kept" {
+	PYTHONPATH=$PYTHONPATH:$BATS_TEST_DIRNAME/golden/format "$PYTHON" - <<-'PY'
+		import numpy as np
+		from make import Chunk, container, entry
+		counts, sums = np.zeros(100000, "<u1"), np.arange(6, dtype="<u8").reshape(2, 3)
+		made = container("region", [entry("counts", counts, counts.size), entry("sum_pattern", sums, 6)], [Chunk(0, 0, counts), Chunk(1, 0, sums)])
+		open("long.region", "wb").write(made[0])
+	PY
+	cat long.region | ssb-save --memory 10K - a.npy
+	ssb-save long.region b.npy
+	cmp a.npy b.npy
+}
+
 @test "all outputs or none" {
 	echo before >a.png
 	mkdir b.npy

@@ -24,14 +24,18 @@ double content_value(const save_content *content, size_t index)
 static void *load_image(save_content *content, ssb_reader *reader, enum ssb_dtype dtype, ssb_error *err)
 {
 	uint64_t shape[SSB_MAX_RANK];
-	void *image = ssb_load_array(reader, content_name(content), dtype, 2, shape, err);
+	size_t index;
+	const char *name = content_name(content);
+	/* On a pipe a region's counts lie before its sum pattern, and need not be kept. */
+	void *image = ssb_reader_find(reader, name, dtype, 2, &index, err) && ssb_reader_skip_to(reader, index, err)
+	                      ? ssb_load_array(reader, name, dtype, 2, shape, err) : NULL;
 	if (image && shape[0] && shape[1]) {
 		content->rows = (size_t)shape[0];
 		content->columns = (size_t)shape[1];
 		return image;
 	}
 	if (image)
-		ssb_fail(err, SSB_BAD_INPUT, "its %s is empty", content_name(content));
+		ssb_fail(err, SSB_BAD_INPUT, "its %s is empty", name);
 	free(image);
 	return NULL;
 }
