@@ -49,7 +49,7 @@ void colormap_color(int colormap, double t, double color[3]);  /* t and color in
 /* Longest of 1, 2, 5 times a power of ten that is at most `limit_A`, and how it is written ("2 nm", "5 Å", "50 pm"). */
 double scalebar_length(double limit_A, char label[16]);
 
-/* Draw a bar of `length` pixels with its label into the lower left corner. False: there is no room. */
+/* Draw a bar of `length` pixels with its label into the lower left corner. False: there is no room, or a character has no glyph. */
 bool scalebar_draw(save_picture *picture, size_t length, const char *label);
 
 #endif

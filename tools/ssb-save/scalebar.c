@@ -53,12 +53,13 @@ static const letter *find_glyph(const char **text)
 
 static const double letter_gap = 0.23;
 
+/* Infinite when a character has no glyph: no picture has room for a label that would say something else. */
 static double label_width(const char *label)
 {
 	double width = 0;
 	for (const letter *glyph; *label && (glyph = find_glyph(&label));)
 		width += glyph->width + letter_gap;
-	return width - letter_gap;
+	return *label ? INFINITY : width - letter_gap;
 }
 
 static void add_segment(bar_drawing *drawing, double x0, double y0, double x1, double y1)
