@@ -166,6 +166,17 @@ b = h5py.File("b.h5")["entry/data"]
 assert b["sum_pattern"].dtype == np.uint64 and (b["sum_pattern"][()] == counts + 2**30).all() and text(b["row"].attrs["units"]) == "pixel"'
 }
 
+@test "npz and h5 of a phase without a fit: the optics that were applied" {
+	ssb-save options.phase a.npz a.h5
+	check '
+import h5py
+z, p = np.load("a.npz"), h5py.File("a.h5")["entry/parameters"]
+assert len(set(z.files)) == len(z.files)
+assert z["C10_nm"] == -3.5 and z["rotation_deg"] == 10 and z["transposed"] and z["tilt_mrad"].tolist() == [1, 2]
+assert p["C10"][()] == -3.5 and p["rotation"].attrs["units"] == b"deg" and p["transposed"][()] == 1
+assert p["tilt"][()].tolist() == [1, 2] and p["tilt"].attrs["units"] == b"mrad"'
+}
+
 @test "json: metadata, history and statistics" {
 	ssb-save hole.phase a.json 2>err.txt
 	ssb-save a.region b.json

@@ -54,6 +54,22 @@ static void write_phase(const char *folder, const char *name, size_t rows, size_
 	free(phase);
 }
 
+/* As ssb-recon makes it without a fit: the optics alone say what was applied. */
+static void write_phase_of_options(const char *folder)
+{
+	char path[400];
+	ssb_error err;
+	const float phase[4] = {0, 1, 2, 3};
+	snprintf(path, sizeof path, "%s/options.phase", folder);
+	json_t *meta = json_pack("{s:[f,f], s:{s:f, s:f, s:b, s:[f,f]}}", "sampling_A", 0.25, 0.25, "optics", "C10_nm", -3.5, "rotation_deg", 10.0,
+	                         "transposed", 1, "tilt_mrad", 1.0, 2.0);
+	json_t *history = json_array();
+	const ssb_array array = image("phase", SSB_F4, 2, 2, "rad");
+	finish(ssb_writer_open(path, SSB_PHASE, meta, history, &array, 1, &err), phase, path);
+	json_decref(meta);
+	json_decref(history);
+}
+
 /* sum_pattern[r, c] = offset + r + 100 c of 33 x 47. */
 static void write_region(const char *folder, const char *name, uint64_t offset)
 {
@@ -103,6 +119,7 @@ static int write_containers(const char *folder)
 	write_phase(folder, "hole.phase", 33, 47, 0.25, 0.25, true);
 	write_phase(folder, "tiny.phase", 1, 2, 0.25, 0.25, false);
 	write_phase(folder, "wide.phase", 40, 1100, 0.25, 0.25, false);
+	write_phase_of_options(folder);
 	write_region(folder, "a.region", 0);
 	write_region(folder, "bright.region", 1u << 30);
 	write_region(folder, "huge.region", (uint64_t)1 << 60);

@@ -141,11 +141,33 @@ static void add_parameter(nexus *n, hid_t parent, const json_t *parameter)
 	dataset(n, parent, error_name, H5T_NATIVE_DOUBLE, 0, NULL, &width, unit ? unit : "1");
 }
 
-static void add_parameters(nexus *n, hid_t entry, const json_t *parameters)
+/* "C10_nm" as C10 with units, unless it is there with its error; pairs and truth values likewise. */
+static void add_optics_value(nexus *n, hid_t parent, const char *key, const json_t *value)
 {
+	const bool pair = json_array_size(value) == 2, truth = json_is_boolean(value);
+	const char *unit = truth ? NULL : strrchr(key, '_');
+	const double numbers[2] = {json_number_value(pair ? json_array_get(value, 0) : value), json_number_value(json_array_get(value, 1))};
+	const uint8_t is_true = json_is_true(value);
+	const hsize_t two = 2;
+	char name[100];
+	snprintf(name, sizeof name, "%.*s", unit ? (int)(unit - key) : 99, key);
+	if (!(pair || truth || json_is_number(value)) || H5Lexists(parent, name, H5P_DEFAULT) > 0)
+		return;
+	if (truth)
+		dataset(n, parent, name, H5T_NATIVE_UINT8, 0, NULL, &is_true, NULL);
+	else
+		dataset(n, parent, name, H5T_NATIVE_DOUBLE, pair, &two, numbers, unit ? unit + 1 : "1");
+}
+
+static void add_parameters(nexus *n, hid_t entry, const json_t *parameters, const json_t *optics)
+{
+	const char *key;
+	json_t *value;
 	const hid_t id = group(n, entry, "parameters", "NXcollection");
 	for (size_t i = 0; i < json_array_size(parameters); i++)
 		add_parameter(n, id, json_array_get(parameters, i));
+	json_object_foreach((json_t *)optics, key, value)
+		add_optics_value(n, id, key, value);
 	check(n, H5Gclose(id));
 }
 
@@ -158,7 +180,7 @@ static void add_all(nexus *n, const save_content *content)
 	text_attribute(n, entry, "default", "data");
 	text_dataset(n, entry, "program_name", "ssb-save");
 	add_data(n, entry, content);
-	add_parameters(n, entry, json_object_get(content->meta, "parameters"));
+	add_parameters(n, entry, json_object_get(content->meta, "parameters"), json_object_get(content->meta, "optics"));
 	json_dataset(n, entry, "record", content->record);
 	check(n, H5Gclose(entry));
 	check(n, H5Gclose(root));

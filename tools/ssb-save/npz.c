@@ -67,7 +67,8 @@ static bool add_meta(zip_file *zip, const json_t *meta, ssb_error *err)
 	return true;
 }
 
-static bool add_parameters(zip_file *zip, const json_t *parameters, ssb_error *err)
+/* Those that are not among the optics, which hold the values as applied. */
+static bool add_parameters(zip_file *zip, const json_t *parameters, const json_t *optics, ssb_error *err)
 {
 	for (size_t i = 0; i < json_array_size(parameters); i++) {
 		const json_t *parameter = json_array_get(parameters, i);
@@ -79,7 +80,7 @@ static bool add_parameters(zip_file *zip, const json_t *parameters, ssb_error *e
 			continue;
 		unit = unit && plain(unit) ? unit : NULL;
 		snprintf(key, sizeof key, "%s%s%s", name, unit ? "_" : "", unit ? unit : "");
-		if (!add(zip, key, "<f8", NULL, 0, &value, sizeof value, err))
+		if (!json_object_get(optics, key) && !add(zip, key, "<f8", NULL, 0, &value, sizeof value, err))
 			return false;
 	}
 	return true;
@@ -106,8 +107,9 @@ bool write_npz(const save_content *content, const picture_options *options, byte
 	zip_file *zip = zip_open(out, err);
 	if (!zip)
 		return false;
-	if (add_image(zip, content, options, err) && add_meta(zip, content->meta, err) &&
-	    add_parameters(zip, json_object_get(content->meta, "parameters"), err) && add_record(zip, content, err))
+	const json_t *optics = json_object_get(content->meta, "optics");
+	if (add_image(zip, content, options, err) && add_meta(zip, content->meta, err) && add_meta(zip, optics, err) &&
+	    add_parameters(zip, json_object_get(content->meta, "parameters"), optics, err) && add_record(zip, content, err))
 		return zip_close(zip, err);
 	zip_discard(zip);
 	return false;

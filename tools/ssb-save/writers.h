@@ -9,7 +9,7 @@
 typedef bool save_writer(const save_content *content, const picture_options *options, bytes *out, ssb_error *err);
 
 save_writer write_npy;  /* the image: float32 rad, or uint64 counts */
-save_writer write_npz;  /* the image, every number of the metadata under its key, parameters as NAME_UNIT, "record": all of it as JSON */
+save_writer write_npz;  /* the image, every number of the metadata under its key, optics and parameters as NAME_UNIT, "record": all of it as JSON */
 save_writer write_tiff; /* the image as float32 (counts beyond 2^24: float64, exact); size of a pixel in angstrom as ImageJ keeps it */
 save_writer write_png;  /* picture.h */
 save_writer write_nexus; /* HDF5: NXentry/NXdata with axes in angstrom, parameters, record as JSON */
