@@ -34,7 +34,7 @@ bool chunk_index_describe(chunk_index *index, byte_view *message, unsigned layou
 /* An array being read. */
 typedef struct array_walk {
 	chunk_index *index;
-	const metadata_file *file;
+	const raw_file *file;
 	bool filtered;
 	size_t element_bytes;
 	uint64_t header;        /* address, repeated in every block */
@@ -62,8 +62,8 @@ static void take_elements(array_walk *w, byte_view *view, uint64_t first, uint64
 /* A page of elements with its own checksum. */
 static bool read_page(array_walk *w, uint64_t address, uint64_t first, uint64_t count, ssb_error *err)
 {
-	metadata_block page;
-	if (!metadata_read(w->file, address, 0, count * w->element_bytes, NULL, &page, err))
+	raw_block page;
+	if (!raw_read(w->file, address, 0, count * w->element_bytes, NULL, &page, err))
 		return false;
 	take_elements(w, &page.view, first, count);
 	free(page.bytes);
@@ -105,8 +105,8 @@ static bool read_fixed_pages(array_walk *w, uint64_t address, const uint8_t *bit
 
 static bool load_fixed(array_walk *w, ssb_error *err)
 {
-	metadata_block block;
-	if (!metadata_read(w->file, w->header, 4, 20, "FAHD", &block, err))
+	raw_block block;
+	if (!raw_read(w->file, w->header, 4, 20, "FAHD", &block, err))
 		return false;
 	bool ok = take_array_header(w, &block.view, err);
 	const unsigned page_bits = (unsigned)view_take(&block.view, 1);
@@ -119,7 +119,7 @@ static bool load_fixed(array_walk *w, ssb_error *err)
 		return true;
 	const uint64_t in_page = 1ull << page_bits, pages = w->elements > in_page ? (w->elements + in_page - 1) >> page_bits : 0;
 	const uint64_t bits = (pages + 7) / 8, content = 10 + bits + (pages ? 0 : w->elements * w->element_bytes);
-	if (!metadata_read(w->file, address, 4, content, "FADB", &block, err))
+	if (!raw_read(w->file, address, 4, content, "FADB", &block, err))
 		return false;
 	ok = check_prefix(w, &block.view, err);
 	if (ok && pages)
@@ -152,12 +152,12 @@ static uint64_t block_pages(const array_walk *w, unsigned u)
 /* A data block of super block u that begins with element `first`. `bits` tells which of its pages exist. */
 static bool read_data_block(array_walk *w, uint64_t address, unsigned u, uint64_t first, const uint8_t *bits, uint64_t bit, ssb_error *err)
 {
-	metadata_block block;
+	raw_block block;
 	const uint64_t pages = block_pages(w, u), in_page = 1ull << w->index->page_bits;
 	const uint64_t prefix = 10 + w->offset_bytes, content = prefix + (pages ? 0 : block_elements(w, u) * w->element_bytes);
 	if (address == UNDEFINED || first >= w->index->chunks)
 		return true;
-	if (!metadata_read(w->file, address, 4, content, "EADB", &block, err))
+	if (!raw_read(w->file, address, 4, content, "EADB", &block, err))
 		return false;
 	bool ok = check_prefix(w, &block.view, err);
 	view_skip(&block.view, w->offset_bytes);
@@ -172,12 +172,12 @@ static bool read_data_block(array_walk *w, uint64_t address, unsigned u, uint64_
 
 static bool read_super_block(array_walk *w, uint64_t address, unsigned u, uint64_t first, ssb_error *err)
 {
-	metadata_block block;
+	raw_block block;
 	const uint64_t blocks = data_blocks(u), bits_each = (block_pages(w, u) + 7) / 8;
 	const uint64_t content = 10 + w->offset_bytes + blocks * bits_each + blocks * 8;
 	if (address == UNDEFINED || first >= w->index->chunks)
 		return true;
-	if (!metadata_read(w->file, address, 4, content, "EASB", &block, err))
+	if (!raw_read(w->file, address, 4, content, "EASB", &block, err))
 		return false;
 	bool ok = check_prefix(w, &block.view, err);
 	view_skip(&block.view, w->offset_bytes);
@@ -192,13 +192,13 @@ static bool read_super_block(array_walk *w, uint64_t address, unsigned u, uint64
 /* The index block: the first elements themselves, then the data blocks of the first super blocks, then the other super blocks. */
 static bool read_index_block(array_walk *w, uint64_t address, ssb_error *err)
 {
-	metadata_block block;
+	raw_block block;
 	unsigned direct = 0;
 	while (1u << direct < w->first_superblock_pointers)
 		direct++;
 	direct *= 2; /* super blocks without a block of their own */
 	const uint64_t pointers = 2 * (w->first_superblock_pointers - 1) + w->superblocks - direct;
-	if (!metadata_read(w->file, address, 4, 10 + w->in_index_block * w->element_bytes + 8 * pointers, "EAIB", &block, err))
+	if (!raw_read(w->file, address, 4, 10 + w->in_index_block * w->element_bytes + 8 * pointers, "EAIB", &block, err))
 		return false;
 	bool ok = check_prefix(w, &block.view, err);
 	uint64_t first = w->in_index_block;
@@ -223,8 +223,8 @@ static bool is_power_of_two(unsigned n)
 
 static bool load_extensible(array_walk *w, ssb_error *err)
 {
-	metadata_block block;
-	if (!metadata_read(w->file, w->header, 4, 64, "EAHD", &block, err))
+	raw_block block;
+	if (!raw_read(w->file, w->header, 4, 64, "EAHD", &block, err))
 		return false;
 	const bool ok = take_array_header(w, &block.view, err);
 	const unsigned most_bits = (unsigned)view_take(&block.view, 1);
@@ -248,7 +248,7 @@ static bool load_extensible(array_walk *w, ssb_error *err)
 	return address == UNDEFINED || read_index_block(w, address, err);
 }
 
-bool chunk_index_load(chunk_index *index, const metadata_file *file, uint64_t chunks, uint64_t chunk_bytes, ssb_error *err)
+bool chunk_index_load(chunk_index *index, const raw_file *file, uint64_t chunks, uint64_t chunk_bytes, ssb_error *err)
 {
 	array_walk w = {.index = index, .file = file, .header = index->address};
 	if (chunks > file->size) /* every chunk that was written takes room in its index */

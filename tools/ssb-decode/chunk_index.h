@@ -3,7 +3,7 @@
 #ifndef DECODE_CHUNK_INDEX_H
 #define DECODE_CHUNK_INDEX_H
 
-#include "tools/ssb-decode/metadata_block.h"
+#include "tools/ssb-decode/raw_block.h"
 
 typedef struct stored_chunk { uint64_t address, size; uint32_t mask; } stored_chunk; /* size 0: never written */
 
@@ -21,6 +21,6 @@ typedef struct chunk_index {
 bool chunk_index_describe(chunk_index *index, byte_view *message, unsigned layout_flags, ssb_error *err);
 
 /* Load the places of `chunks` chunks, each of `chunk_bytes` bytes when it is not filtered. */
-bool chunk_index_load(chunk_index *index, const metadata_file *file, uint64_t chunks, uint64_t chunk_bytes, ssb_error *err);
+bool chunk_index_load(chunk_index *index, const raw_file *file, uint64_t chunks, uint64_t chunk_bytes, ssb_error *err);
 
 #endif

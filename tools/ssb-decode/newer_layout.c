@@ -1,12 +1,9 @@
 #include "tools/ssb-decode/newer_layout.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include "tools/ssb-decode/chunk_index.h"
-#include "tools/ssb-decode/metadata_block.h"
+#include "tools/ssb-decode/raw_block.h"
 
 enum {
 	MESSAGE_SPACE = 1, MESSAGE_TYPE = 3, MESSAGE_LAYOUT = 8, MESSAGE_FILTERS = 11, MESSAGE_CONTINUATION = 16,
@@ -14,7 +11,7 @@ enum {
 };
 
 struct newer_set {
-	metadata_file file;
+	raw_file file;
 	bool probing;           /* only the layout's version is asked for */
 	unsigned layout_version;
 	hid_t type, space, creation;
@@ -146,7 +143,7 @@ static bool read_first_block(newer_set *set, uint64_t address, bool *ordered, co
 {
 	uint8_t start[32];
 	byte_view head = {start, sizeof start, false};
-	if (!metadata_peek(&set->file, address, start, sizeof start, err))
+	if (!raw_peek(&set->file, address, start, sizeof start, err))
 		return false;
 	view_skip(&head, 4);
 	const unsigned version = (unsigned)view_take(&head, 1), flags = (unsigned)view_take(&head, 1);
@@ -155,8 +152,8 @@ static bool read_first_block(newer_set *set, uint64_t address, bool *ordered, co
 	*ordered = flags & 4;
 	view_skip(&head, (flags & 32 ? 16 : 0) + (flags & 16 ? 4 : 0));
 	const size_t messages = view_take(&head, 1u << (flags & 3)), prefix = sizeof start - head.left;
-	metadata_block block;
-	if (!metadata_read(&set->file, address, prefix, messages, "OHDR", &block, err))
+	raw_block block;
+	if (!raw_read(&set->file, address, prefix, messages, "OHDR", &block, err))
 		return false;
 	view_skip(&block.view, prefix - 4);
 	const bool ok = take_messages(set, block.view, *ordered, more, err);
@@ -171,8 +168,8 @@ static bool read_header(newer_set *set, uint64_t address, ssb_error *err)
 	if (!read_first_block(set, address, &ordered, &more, err))
 		return false;
 	for (size_t i = 0; i < more.count; i++) {
-		metadata_block block;
-		if (more.size[i] < 8 || !metadata_read(&set->file, more.address[i], 4, more.size[i] - 8, "OCHK", &block, err))
+		raw_block block;
+		if (more.size[i] < 8 || !raw_read(&set->file, more.address[i], 4, more.size[i] - 8, "OCHK", &block, err))
 			return false;
 		const bool ok = take_messages(set, block.view, ordered, &more, err);
 		free(block.bytes);
@@ -199,7 +196,7 @@ static bool read_index(newer_set *set, ssb_error *err)
 static bool open_header(newer_set *set, const h5_place *place, ssb_error *err)
 {
 	H5O_info_t info;
-	if (!metadata_open(&set->file, place->path, err))
+	if (!raw_open(&set->file, place->path, err))
 		return false;
 	if (H5Oget_info_by_name2(place->file, place->object, &info, H5O_INFO_BASIC, H5P_DEFAULT) < 0)
 		return damaged(err, "object header");
@@ -211,7 +208,7 @@ bool newer_set_is(const h5_place *place)
 	newer_set set = {.probing = true};
 	ssb_error err;
 	const bool read = open_header(&set, place, &err);
-	metadata_close(&set.file);
+	raw_close(&set.file);
 	return read && set.layout_version == LAYOUT_VERSION;
 }
 
@@ -235,7 +232,7 @@ void newer_set_close(newer_set *set)
 	H5Tclose(set->type);
 	H5Sclose(set->space);
 	H5Pclose(set->creation);
-	metadata_close(&set->file);
+	raw_close(&set->file);
 	free(set->index.chunk);
 	free(set);
 }
@@ -262,5 +259,5 @@ uint64_t newer_set_chunk(const newer_set *set, const hsize_t *origin, uint32_t *
 bool newer_set_read(const newer_set *set, const hsize_t *origin, void *bytes, ssb_error *err)
 {
 	const stored_chunk *const chunk = chunk_at(set, origin);
-	return metadata_peek(&set->file, chunk->address, bytes, chunk->size, err);
+	return raw_peek(&set->file, chunk->address, bytes, chunk->size, err);
 }

@@ -1,4 +1,4 @@
-#include "tools/ssb-decode/metadata_block.h"
+#include "tools/ssb-decode/raw_block.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -32,7 +32,7 @@ void view_skip(byte_view *view, uint64_t bytes)
 	view->left -= step;
 }
 
-bool metadata_open(metadata_file *file, const char *path, ssb_error *err)
+bool raw_open(raw_file *file, const char *path, ssb_error *err)
 {
 	struct stat status;
 	unsigned address_bytes;
@@ -45,14 +45,14 @@ bool metadata_open(metadata_file *file, const char *path, ssb_error *err)
 	return address_bytes == 8 || ssb_fail(err, SSB_BAD_INPUT, "addresses of %u bytes are not supported in the newest layout", address_bytes);
 }
 
-void metadata_close(metadata_file *file)
+void raw_close(raw_file *file)
 {
 	if (file->descriptor >= 0)
 		close(file->descriptor);
 	file->descriptor = -1;
 }
 
-bool metadata_peek(const metadata_file *file, uint64_t address, void *bytes, uint64_t size, ssb_error *err)
+bool raw_peek(const raw_file *file, uint64_t address, void *bytes, uint64_t size, ssb_error *err)
 {
 	uint64_t at, end;
 	if (__builtin_add_overflow(address, file->base, &at) || __builtin_add_overflow(at, size, &end) || end > file->size)
@@ -70,7 +70,7 @@ bool metadata_peek(const metadata_file *file, uint64_t address, void *bytes, uin
 	return true;
 }
 
-bool metadata_read(const metadata_file *file, uint64_t address, uint64_t prefix, uint64_t content, const char *signature, metadata_block *block,
+bool raw_read(const raw_file *file, uint64_t address, uint64_t prefix, uint64_t content, const char *signature, raw_block *block,
                    ssb_error *err)
 {
 	uint64_t size = 0;
@@ -79,7 +79,7 @@ bool metadata_read(const metadata_file *file, uint64_t address, uint64_t prefix,
 	block->bytes = malloc(size + 4);
 	if (!block->bytes)
 		return ssb_fail_errno(err, "metadata of %llu bytes", (unsigned long long)size);
-	bool ok = metadata_peek(file, address, block->bytes, size + 4, err);
+	bool ok = raw_peek(file, address, block->bytes, size + 4, err);
 	byte_view sum = {block->bytes + size, 4, false};
 	if (ok && ((signature && memcmp(block->bytes, signature, 4) != 0) || view_take(&sum, 4) != checksum_lookup3(block->bytes, size)))
 		ok = ssb_fail(err, SSB_BAD_INPUT, "the metadata at address %llu fail their checksum", (unsigned long long)address);
