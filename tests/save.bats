@@ -203,6 +203,25 @@ assert rows[1]["standard_error"] == "" and rows[2]["unit"] == "deg" and rows[2][
 assert json.load(open("a.json"))["covariance"] == [[1, 0.5], [0.5, 2]]'
 }
 
+@test "a fit that found nothing: no value where none is known; one that did: its transposition, too" {
+	PYTHONPATH=$PYTHONPATH:$BATS_TEST_DIRNAME/golden/format "$PYTHON" - <<-'PY'
+		from make import container
+		nothing = {"found": False, "parameters": [{"name": "C10", "unit": "nm", "status": "undetermined"}]}
+		some = {"found": True, "parameters": [{"name": "C10", "value": 0.0, "unit": "nm", "status": "fixed"}], "optics": {"transposed": True}}
+		for name, meta in ("nothing", nothing), ("some", some):
+		    open(name + ".fit", "wb").write(container("fit", [], [], meta)[0])
+	PY
+	ssb-save nothing.fit a.csv a.txt
+	ssb-save some.fit b.csv b.txt
+	[ "$(tail -1 a.csv)" = "C10,,nm,,undetermined" ]
+	[ "$(tail -1 b.csv)" = "C10,0,nm,,fixed" ]
+	grep -q "^C10  *-  *nm  *undetermined$" a.txt
+	grep -q "^found: no$" a.txt
+	grep -q "^C10  *0  *nm  *fixed$" b.txt
+	grep -q "^transposed  *yes$" b.txt
+	ssb-info nothing.fit | grep -q "^ C10  *-  *nm  *undetermined$"
+}
+
 @test "zip: all of it, the same bytes as apart" {
 	ssb-save a.phase a.zip
 	ssb-save a.phase phase.npy phase.npz phase.tif phase.png phase.h5 phase.json

@@ -14,6 +14,8 @@ static void describe_value(FILE *out, const json_t *value, const json_t *error)
 	if (json_number_value(error) > 0) {
 		const int decimals = decimals_of(json_number_value(error));
 		fprintf(out, "%14.*f ± %-10.*f", decimals, json_number_value(value), decimals, json_number_value(error));
+	} else if (!json_is_number(value)) {
+		fprintf(out, "%14s   %-10s", "-", "");
 	} else {
 		fprintf(out, "%14.6g   %-10s", json_number_value(value), "");
 	}

@@ -14,7 +14,7 @@ bool write_json(const save_content *content, const picture_options *options, byt
 }
 
 /* One row of the table; texts are borrowed, "" where there is none. */
-typedef struct row { const char *name, *unit, *status; double value, standard_error; bool has_error; } row;
+typedef struct row { const char *name, *unit, *status; double value, standard_error; bool has_value, has_error; } row;
 
 static const char *text_of(const json_t *object, const char *key)
 {
@@ -24,9 +24,9 @@ static const char *text_of(const json_t *object, const char *key)
 
 static row row_of(const json_t *parameter)
 {
-	const json_t *error = json_object_get(parameter, "standard_error");
-	return (row){text_of(parameter, "name"), text_of(parameter, "unit"), text_of(parameter, "status"),
-	             json_number_value(json_object_get(parameter, "value")), json_number_value(error), json_is_number(error)};
+	const json_t *value = json_object_get(parameter, "value"), *error = json_object_get(parameter, "standard_error");
+	return (row){text_of(parameter, "name"), text_of(parameter, "unit"), text_of(parameter, "status"), json_number_value(value),
+	             json_number_value(error), json_is_number(value), json_is_number(error)};
 }
 
 bool write_csv(const save_content *content, const picture_options *options, bytes *out, ssb_error *err)
@@ -36,7 +36,8 @@ bool write_csv(const save_content *content, const picture_options *options, byte
 	bool ok = bytes_print(out, err, "name,value,unit,standard_error,status\n");
 	for (size_t i = 0; ok && i < json_array_size(parameters); i++) {
 		const row r = row_of(json_array_get(parameters, i));
-		ok = bytes_print(out, err, "%s,%.12g,%s,", r.name, r.value, r.unit) &&
+		ok = bytes_print(out, err, "%s,", r.name) && (!r.has_value || bytes_print(out, err, "%.12g", r.value)) &&
+		     bytes_print(out, err, ",%s,", r.unit) &&
 		     (!r.has_error || bytes_print(out, err, "%.6g", r.standard_error)) && bytes_print(out, err, ",%s\n", r.status);
 	}
 	return ok;
@@ -47,10 +48,12 @@ static bool print_parameters(const json_t *parameters, bytes *out, ssb_error *er
 	bool ok = true;
 	for (size_t i = 0; ok && i < json_array_size(parameters); i++) {
 		const row r = row_of(json_array_get(parameters, i));
-		char error[40] = ""; /* its ± is two bytes and one column */
+		char value[40] = "-", error[40] = ""; /* its ± is two bytes and one column */
+		if (r.has_value)
+			snprintf(value, sizeof value, "%.6g", r.value);
 		if (r.has_error)
 			snprintf(error, sizeof error, "± %.3g", r.standard_error);
-		ok = bytes_print(out, err, "%-10s %14.6g %-*s %-5s %s\n", r.name, r.value, r.has_error ? 13 : 12, error, r.unit, r.status);
+		ok = bytes_print(out, err, "%-10s %14s %-*s %-5s %s\n", r.name, value, r.has_error ? 13 : 12, error, r.unit, r.status);
 	}
 	return ok;
 }
@@ -65,6 +68,8 @@ static bool print_numbers(const json_t *object, bytes *out, ssb_error *err)
 			ok = ok && bytes_print(out, err, "%s: %.6g\n", key, json_number_value(value));
 		else if (json_is_string(value))
 			ok = ok && bytes_print(out, err, "%s: %s\n", key, json_string_value(value));
+		else if (json_is_boolean(value))
+			ok = ok && bytes_print(out, err, "%s: %s\n", key, json_is_true(value) ? "yes" : "no");
 	}
 	return ok;
 }
@@ -82,7 +87,9 @@ static bool print_warnings(const json_t *warnings, bytes *out, ssb_error *err)
 bool write_text(const save_content *content, const picture_options *options, bytes *out, ssb_error *err)
 {
 	(void)options;
-	const json_t *meta = content->meta;
-	return print_parameters(json_object_get(meta, "parameters"), out, err) && bytes_print(out, err, "\n") && print_numbers(meta, out, err) &&
+	const json_t *meta = content->meta, *transposed = json_object_get(json_object_get(meta, "optics"), "transposed");
+	return print_parameters(json_object_get(meta, "parameters"), out, err) &&
+	       (!transposed || bytes_print(out, err, "%-10s %14s\n", "transposed", json_is_true(transposed) ? "yes" : "no")) &&
+	       bytes_print(out, err, "\n") && print_numbers(meta, out, err) &&
 	       print_numbers(json_object_get(meta, "objective"), out, err) && print_warnings(json_object_get(meta, "warnings"), out, err);
 }

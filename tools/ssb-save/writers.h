@@ -14,7 +14,7 @@ save_writer write_tiff; /* the image as float32 (counts beyond 2^24: float64, ex
 save_writer write_png;  /* picture.h */
 save_writer write_nexus; /* HDF5: NXentry/NXdata with axes in angstrom, parameters, record as JSON */
 save_writer write_json; /* content->record */
-save_writer write_csv;  /* a fit's parameters, one a line */
+save_writer write_csv;  /* a fit's parameters, one a line; what is not known is empty */
 save_writer write_text; /* a fit's parameters, objective and warnings for reading */
 
 /* The parts of an NPY file: a header for `descr` ("<f4") and `shape` (rank 0 … 2), then `size` bytes. */
