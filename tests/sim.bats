@@ -152,6 +152,8 @@ END
 	fails 2 "--bad-pixels: 10 of 9" ssb-sim a --detector 3x3 --bad-pixels 10
 	fails 2 "more than 60 data files" ssb-sim a --frames-per-file 1
 	fails 2 "none of" ssb-sim a --specimen gold
+	fails 2 "--seed: more than 9223372036854775807" ssb-sim a --seed 9223372036854775808
+	fails 2 "too large to fill with atoms" ssb-sim a --scan 2x2 --step 1e13 --semiangle 1e-11
 	fails 2 "holds no specimen frequency" ssb-sim a --scan 1x1
 	fails 2 "one NAME" ssb-sim
 	fails 2 "names no acquisition" ssb-sim -- -

@@ -45,6 +45,7 @@ static bool parse_positive(const cli_option *option, const char *text, ssb_error
 
 #define PHASE_MOST 10.0
 #define DOSE_MOST 1e8
+#define AREA_MOST_A2 1e10
 
 static bool check_ranges(const acquisition *a, ssb_error *err)
 {
@@ -61,6 +62,11 @@ static bool check_ranges(const acquisition *a, ssb_error *err)
 		return ssb_fail(err, SSB_USAGE, "--dose: %g is more than %g counts", a->dose, DOSE_MOST);
 	if (!(a->geometry.semiangle_rad < 1))
 		return ssb_fail(err, SSB_USAGE, "--semiangle: %g mrad is no small angle", 1e3 * a->geometry.semiangle_rad);
+	if (a->seed > INT64_MAX)
+		return ssb_fail(err, SSB_USAGE, "--seed: more than %lld, the largest that the truth's JSON can state", (long long)INT64_MAX);
+	if (!(a->step_A[0] * (double)a->scan[0] * a->step_A[1] * (double)a->scan[1] <= AREA_MOST_A2))
+		return ssb_fail(err, SSB_USAGE, "a scan of %g x %g A is too large to fill with atoms", a->step_A[0] * (double)a->scan[0],
+		                a->step_A[1] * (double)a->scan[1]);
 	if (a->truth_upsample > 64)
 		return ssb_fail(err, SSB_USAGE, "--truth-upsample: %zu is more than 64", a->truth_upsample);
 	return true;
