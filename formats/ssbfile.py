@@ -207,7 +207,9 @@ def _parse_json(text, kind):
     try:
         root = json.loads(text.decode(), object_pairs_hook=_object, parse_constant=_constant)
         _check_values(root)
-    except (UnicodeError, json.JSONDecodeError, RecursionError) as error:
+    except FormatError:
+        raise
+    except (ValueError, RecursionError) as error:  # text that is not UTF-8 or not JSON, integers of thousands of digits, deep nesting
         raise FormatError(f"the JSON header is wrong: {error}") from error
     _require(isinstance(root, dict) and root.get("kind") == kind, f"the JSON header is not that of a {kind}")
     for key, of in ("meta", dict), ("history", list), ("arrays", list):

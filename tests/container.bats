@@ -50,6 +50,32 @@ sample=$BUILD/tests/container # raw|zstd PATH
 	fails 3 "No such file" "$PYTHON" "$top/formats/ssbfile.py" nowhere
 }
 
+@test "both readers agree on unusual JSON" {
+	cat >agree.py <<-'PY'
+		import subprocess
+		import numpy as np, ssbfile
+		from make import Chunk, container, entry
+		phase = np.arange(4, dtype="<f4")
+		text = ('{"kind":"phase","meta":%s,"history":[],"arrays":[{"name":"phase","dtype":"f4","shape":[4],"chunk_elements":4,'
+		        '"codec":"raw","unit":"1"}]}')
+		good = ["{}", '{"a":-0}', '{"a":1e-400}', '{"a":9223372036854775807}', '{"a":-9223372036854775808}', '{"a":"\\ud83d\\ude00"}', '{"":1}',
+		        '{"a":' + "[" * 255 + "]" * 255 + "}"]
+		bad = ["[]", "null", '{"a":1e400}', '{"a":9223372036854775808}', '{"a":-9223372036854775809}', '{"a":' + "9" * 5000 + "}", '{"a":NaN}',
+		       '{"a":01}', '{"a":1.}', '{"a":1,"a":2}', '{"a":1,"\\u0061":2}', '{"a":"\\ud800"}', '{"\\ud800":1}', '{"a":"\\u0000"}', '{"a":"\t"}',
+		       '{"a":' + "[" * 5000 + "]" * 5000 + "}", '{"a":1,}']
+		for meta in good + bad:
+		    data, digest = container("phase", [entry("phase", phase, 4)], [Chunk(0, 0, phase)], text=(text % meta).encode())
+		    open("x.phase", "wb").write(data)
+		    status = subprocess.run(["ssb-info", "--verify", "x.phase"], capture_output=True).returncode
+		    try:
+		        taken = ssbfile.load("x.phase").digest == digest
+		    except ssbfile.FormatError:
+		        taken = False
+		    assert taken == (meta in good) and status == (0 if meta in good else 3), (meta[:60], taken, status)
+	PY
+	PYTHONPATH=$PYTHONPATH:$golden "$PYTHON" agree.py
+}
+
 @test "ssbfile.py: XXH3 at every length class" {
 	"$PYTHON" - <<-'PY'
 		import ssbfile
