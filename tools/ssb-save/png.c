@@ -26,7 +26,7 @@ static void png_put(png_structp png, png_bytep data, size_t size)
 {
 	png_sink *sink = png_get_io_ptr(png);
 	if (!bytes_append(sink->out, data, size, sink->err))
-		png_error(png, sink->err->text);
+		png_error(png, "out of memory"); /* not sink->err->text, which png_failed writes to */
 }
 
 static void png_flushed(png_structp png)
