@@ -161,10 +161,14 @@ fit_meta='{
 }
 
 @test "control characters of a file do not reach the terminal" {
-	make_container x phase '{"data": "red\u001b[31m\u0007", "warnings": [{"tool": "t\u001b", "text": "\u001b]0;"}]}'
+	make_container x phase '{"data": "red\u001b[31m\u0007", "warnings": [{"tool": "t\u001b", "text": "\u001b]0;"}],
+		"parameters": [{"name": "\u001bC10", "value": 1.5, "unit": "\u009bnm", "status": "fixed"}], "k\u007f\u009b": "C1 \u009b31m Å"}'
 	ssb-info x >out.txt
 	grep -q "red?\[31m?" out.txt
 	[ "$(grep -c "$(printf '\033')" out.txt)" -eq 0 ]
+	grep -q "^ ?C10  .*1.5 .*?nm .*fixed" out.txt
+	grep -q "k?? .*C1 ?31m Å" out.txt
+	"$PYTHON" -c 'text = open("out.txt", encoding="utf-8").read(); assert not any(ord(c) < 32 and c != "\n" or 126 < ord(c) < 160 for c in text)'
 }
 
 @test "a full device, and a reader that goes away" {

@@ -30,17 +30,26 @@ static const char *unit_of(const char *key, const json_t *value, size_t *length)
 	return "";
 }
 
+/* Control characters are those below space, DEL, and U+0080 to U+009F, two bytes in UTF-8, which terminals obey as well. */
+static void describe_bytes(FILE *out, const char *text, size_t length, bool underscores)
+{
+	for (size_t i = 0; i < length; i++) {
+		const unsigned char c = (unsigned char)text[i], next = (unsigned char)text[i + 1];
+		const bool high = c == 0xc2 && next >= 0x80 && next < 0xa0;
+		i += high;
+		fputc(high || c < 0x20 || c == 0x7f ? '?' : c == '_' && !underscores ? ' ' : c, out);
+	}
+}
+
 void describe_text(FILE *out, const char *text)
 {
-	for (; *text; text++)
-		fputc((unsigned char)*text < 0x20 || *text == 0x7f ? '?' : *text, out);
+	describe_bytes(out, text, strlen(text), true);
 }
 
 static void describe_name(FILE *out, const char *key, size_t length, int indent)
 {
 	fprintf(out, "%*s", indent, "");
-	for (size_t i = 0; i < length; i++)
-		fputc(key[i] == '_' || (unsigned char)key[i] < 0x20 ? ' ' : key[i], out);
+	describe_bytes(out, key, length, false);
 	fprintf(out, "%*s  ", (int)length + indent < NAME_COLUMNS ? NAME_COLUMNS - (int)length - indent : 0, "");
 }
 

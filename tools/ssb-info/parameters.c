@@ -1,4 +1,5 @@
 #include <math.h>
+#include <string.h>
 
 #include "tools/ssb-info/describe.h"
 
@@ -24,7 +25,10 @@ static void describe_value(FILE *out, const json_t *value, const json_t *error)
 static void describe_field(FILE *out, const json_t *parameter, const char *key, int columns)
 {
 	const char *text = json_string_value(json_object_get(parameter, key));
-	fprintf(out, " %-*.31s", columns, text ? text : "");
+	const int length = text ? (int)strlen(text) : 0;
+	fputc(' ', out);
+	describe_text(out, text ? text : "");
+	fprintf(out, "%*s", length < columns ? columns - length : 0, "");
 }
 
 void describe_parameters(FILE *out, const json_t *parameters)
