@@ -85,6 +85,20 @@ assert meta["optics"]["C10_nm"] == -20 and meta["optics"]["C12_nm"] == fit["C12_
 	check b.phase 'a = np.array(ssbfile.load("a.phase")["phase"], float); assert np.abs(a + p).max() < 1e-5 * np.abs(a).max() and meta["polarity"] < 0'
 }
 
+@test "positions without a frame change the scale of no estimator" {
+	ssb-decode -q odd_master.h5 --scan 33x47 --roi full -o full.region
+	"$PYTHON" -c 'import numpy as np, ssbfile; np.save("short.npy", np.array(ssbfile.load("full.region")["counts"]).reshape(-1, 30, 32)[:-141])'
+	ssb-decode -q short.npy --scan 33x47 --partial -o short.region 2>/dev/null
+	ssb-prep -q short.region --kv 200 --semiangle 30 --step 0.3 --sampling 2.727272727 -o short.spectrum 2>/dev/null
+	for e in ls ssb mean-phase; do
+		ssb-recon -q odd.spectrum $truth -e $e -o all.phase
+		ssb-recon -q short.spectrum $truth -e $e -o short.phase
+		check short.phase '
+corr, slope = compare(p[12:18], np.array(ssbfile.load("all.phase")["phase"], float)[12:18]) # far from the hole: 12 nm x 30 mrad
+assert corr > 0.99 and abs(slope - 1) < 0.03, (meta["estimator"], corr, slope)'
+	done
+}
+
 @test "the same bytes at 1 and 2 threads, from a pipe and a file, twice" {
 	for e in ls ssb mean-phase; do
 		ssb-recon -q -t 1 -e $e -u 2 odd.spectrum odd.fit -o a.phase

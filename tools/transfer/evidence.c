@@ -26,7 +26,7 @@ void evidence_k(const evidence *e, size_t b, double k[2])
 
 double evidence_sigma2(const evidence *e)
 {
-	return (double)(e->scan[0] * e->scan[1]) * e->I0_counts;
+	return (double)(e->scan[0] * e->scan[1] - e->filled) * e->I0_counts;
 }
 
 double evidence_excess(const evidence *e, size_t bin)
@@ -49,6 +49,12 @@ static bool load_scalars(evidence *e, const json_t *meta, ssb_error *err)
 	    !meta_positive(meta, "I0_counts", &e->I0_counts, err) || !meta_sizes(meta, "scan_shape", e->scan, err) ||
 	    !meta_positive_pair(meta, "scan_step_A", e->step_A, err))
 		return false;
+	if (!e->scan[0] || !e->scan[1] || e->scan[0] > INT32_MAX || e->scan[1] > INT32_MAX)
+		return ssb_fail(err, SSB_BAD_INPUT, "a scan of %zu x %zu positions cannot be", e->scan[0], e->scan[1]);
+	if (json_object_get(meta, "filled_positions") && !meta_size(meta, "filled_positions", &e->filled, err))
+		return false;
+	if (e->filled >= e->scan[0] * e->scan[1])
+		return ssb_fail(err, SSB_BAD_INPUT, "'filled_positions' is %zu: no position has a frame", e->filled);
 	g->semiangle_rad = semiangle_mrad * 1e-3;
 	for (int axis = 0; axis < 2; axis++)
 		g->sampling_rad[axis] = sampling_mrad[axis] * 1e-3;

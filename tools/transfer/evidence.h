@@ -12,6 +12,7 @@
 typedef struct evidence {
 	optics_geometry geometry;
 	size_t scan[2];                /* R, C positions */
+	size_t filled;                 /* of them without a frame: each pixel's mean, which adds nothing to G at q != 0 */
 	double step_A[2];
 	double I0_counts;              /* mean counts per fully lit BF pixel and position */
 	size_t bins, pixels;           /* Q, B */
@@ -26,7 +27,7 @@ typedef struct evidence {
 evidence *evidence_load(ssb_reader *spectrum, ssb_error *err);
 void evidence_free(evidence *e); /* what evidence_load made; NULL is allowed */
 
-/* sigma^2 = N I0, the Poisson power of one element of G (physics.md section 5). */
+/* sigma^2 = N I0, the Poisson power of one element of G (physics.md section 5); N less the filled positions, which have no noise. */
 double evidence_sigma2(const evidence *e);
 
 /* Scan frequency of a stored bin, 1/A. */

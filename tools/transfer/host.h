@@ -43,7 +43,7 @@ double search_floor(const evidence *e);
 /* From sums over the pixels to the mean phase image (in place) and its variance (may be NULL). */
 void mean_phase_finish(double *sum, const double *sum_squares, size_t positions, double pixels, double *variance);
 
-/* Mean of G(0,k) over the pixels. */
+/* Mean of G(0,k) over the pixels, filled positions at their mean. */
 double mean_counts(const evidence *e);
 
 #endif

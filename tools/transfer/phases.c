@@ -87,7 +87,8 @@ double mean_counts(const evidence *e)
 	double sum = 0;
 	for (size_t b = 0; b < e->pixels; b++)
 		sum += e->counts[b];
-	return sum / (double)e->pixels;
+	const double positions = (double)(e->scan[0] * e->scan[1]);
+	return sum / (double)e->pixels * positions / (positions - (double)e->filled);
 }
 
 bool cpu_mean_phase(const evidence *e, const optics_parameters *parameters, size_t factor, double *image, double *variance, ssb_error *err)
