@@ -2,22 +2,17 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
+
+#include "tools/common/npy.h"
 
 static bool write_header(ssb_output *output, const ssb_array *array, ssb_error *err)
 {
-	enum { ALIGN = 64, SIZE = 512 };
-	char header[SIZE] = "\x93NUMPY\x01", shape[160] = "";
+	char header[NPY_HEADER_ROOM], descr[8];
+	size_t shape[SSB_MAX_RANK];
 	for (unsigned i = 0; i < array->rank; i++)
-		snprintf(shape + strlen(shape), sizeof shape - strlen(shape), "%llu,", (unsigned long long)array->shape[i]);
-	const int used = 10 + snprintf(header + 10, SIZE - 10, "{'descr': '%s%s', 'fortran_order': False, 'shape': (%s), }",
-	                               ssb_dtype_size(array->dtype) == 1 ? "|" : "<", ssb_dtype_name(array->dtype), shape);
-	const size_t size = ((size_t)used + 1 + ALIGN - 1) / ALIGN * ALIGN;
-	memset(header + used, ' ', size - (size_t)used);
-	header[size - 1] = '\n';
-	header[8] = (char)((size - 10) & 0xff);
-	header[9] = (char)((size - 10) >> 8);
-	return ssb_output_write(output, header, size, err);
+		shape[i] = array->shape[i];
+	snprintf(descr, sizeof descr, "%s%s", ssb_dtype_size(array->dtype) == 1 ? "|" : "<", ssb_dtype_name(array->dtype));
+	return ssb_output_write(output, header, npy_header(header, descr, shape, array->rank), err);
 }
 
 static bool write_chunk(ssb_output *output, ssb_reader *reader, size_t index, uint64_t chunk, void *buffer, ssb_error *err)

@@ -7,6 +7,7 @@
 #include "formats/output.h"
 #include "tools/bitshuffle/bitshuffle.h"
 #include "tools/common/message.h"
+#include "tools/common/npy.h"
 #include "tools/ssb-sim/dectris.h"
 
 enum { NAME_ROOM = 4096 };
@@ -160,17 +161,13 @@ static bool write_truth(const acquisition *a, const char *name, const bad_pixel 
 	return ok;
 }
 
-/* NPY 1.0: magic, version, length of a text that ends at a multiple of 64 bytes, the array in C order. */
 static bool write_phase(const acquisition *a, const char *name, const float *phase, outputs *o, ssb_error *err)
 {
-	const size_t rows = a->scan[0] * a->truth_upsample, columns = a->scan[1] * a->truth_upsample;
-	char header[128] = "\x93NUMPY\x01\x00\x76\x00", *text = header + 10;
-	const int used = snprintf(text, 118, "{'descr': '<f4', 'fortran_order': False, 'shape': (%zu, %zu), }", rows, columns);
-	memset(text + used, ' ', 117 - (size_t)used);
-	text[117] = '\n';
+	const size_t shape[2] = {a->scan[0] * a->truth_upsample, a->scan[1] * a->truth_upsample};
+	char header[NPY_HEADER_ROOM];
 	ssb_output *output = add_output(o, name, "_truth_phase.npy", err);
-	return output && ssb_output_write(output, header, sizeof header, err) &&
-	       ssb_output_write(output, phase, rows * columns * sizeof *phase, err) && ssb_output_close(output, err);
+	return output && ssb_output_write(output, header, npy_header(header, "<f4", shape, 2), err) &&
+	       ssb_output_write(output, phase, shape[0] * shape[1] * sizeof *phase, err) && ssb_output_close(output, err);
 }
 
 /* The master goes last: where it is, the rest is. */
