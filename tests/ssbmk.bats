@@ -14,7 +14,7 @@ cell() { awk -F '\t' -v name="$1" -v column="$2" 'NR == 1 {for (i = 1; i <= NF; 
 
 setup_file() {
 	cd "$BATS_FILE_TMPDIR" || return
-	mkdir done && cd done || return
+	mkdir made && cd made || return
 	for seed in 1 2 3; do
 		ssb-sim -q s$seed --scan 20x16 --detector 24x24 --radius 5 --step 0.4 --dose 100 --seed $seed
 	done
@@ -22,12 +22,12 @@ setup_file() {
 	ssbmk -j2 >../first.txt 2>&1
 }
 
-setup() { cp -a "$BATS_FILE_TMPDIR/done" "$BATS_TEST_TMPDIR/folder" && cd "$BATS_TEST_TMPDIR/folder" || return; }
+setup() { cp -a "$BATS_FILE_TMPDIR/made" "$BATS_TEST_TMPDIR/folder" && cd "$BATS_TEST_TMPDIR/folder" || return; }
 
 @test "three acquisitions: everything is made once, and nothing the second time" {
 	for name in s1 s2 s3; do
 		for kind in region spectrum fit phase tif png npz log; do [ -s ssb/$name.$kind ] || return 1; done
-		[ "$(cell $name status)" = done ]
+		[ "$(cell $name status)" = "done" ]
 		[ "$(cell $name C10_nm)" = "$(ssb-info --get meta.parameters.C10.value ssb/$name.fit | awk '{printf "%.6g", $0}')" ]
 		[ -z "$(cell $name error)" ]
 		grep -q '^ssb-fit: C10 ' ssb/$name.log
@@ -73,7 +73,7 @@ setup() { cp -a "$BATS_FILE_TMPDIR/done" "$BATS_TEST_TMPDIR/folder" && cd "$BATS
 	[[ "$output" == *"ssb/summary.tsv: 3 done, 1 failed"* ]]
 	[[ "$output" == *"s4: ssb-decode: "*s4_data_000001.h5* ]]
 	for name in s1 s2 s3; do
-		[ "$(cell $name status)" = done ]
+		[ "$(cell $name status)" = "done" ]
 		[ -s ssb/$name.png ]
 	done
 	[ "$(cell s4 status)" = failed ]
@@ -84,7 +84,7 @@ setup() { cp -a "$BATS_FILE_TMPDIR/done" "$BATS_TEST_TMPDIR/folder" && cd "$BATS
 	mv whole s4_data_000001.h5
 	ssbmk -j2
 	[ "$(changed)" = "$(echo ssb/s4.{fit,log,npz,phase,png,region,spectrum,tif} ssb/summary.tsv)" ]
-	[ "$(cell s4 status)" = done ]
+	[ "$(cell s4 status)" = "done" ]
 }
 
 @test "what fails takes its old results along, and only those" {
@@ -97,7 +97,7 @@ setup() { cp -a "$BATS_FILE_TMPDIR/done" "$BATS_TEST_TMPDIR/folder" && cd "$BATS
 	[ -z "$(cell s3 C10_nm)" ]
 	rm s3.settings
 	ssbmk -j2
-	[ "$(cell s3 status)" = done ]
+	[ "$(cell s3 status)" = "done" ]
 }
 
 @test "regions and spectra may be deleted; they come back when a stage needs them" {
@@ -132,7 +132,7 @@ setup() { cp -a "$BATS_FILE_TMPDIR/done" "$BATS_TEST_TMPDIR/folder" && cd "$BATS
 	chmod a-w elsewhere
 	echo 'DATA = elsewhere' >>ssb.settings
 	ssbmk
-	[ "$(cell s1 status)" = done ]
+	[ "$(cell s1 status)" = "done" ]
 	[ "$(ls elsewhere | wc -l)" -eq 4 ]
 	chmod u+w elsewhere
 }
