@@ -92,7 +92,9 @@ static bool add_record(zip_file *zip, const save_content *content, ssb_error *er
 	char *text = json_dumps(content->record, JSON_ENSURE_ASCII | JSON_COMPACT), descr[32];
 	const size_t length = text ? strlen(text) : 0;
 	uint32_t *wide = calloc(length + 1, sizeof *wide);
-	bool ok = (text && wide) || ssb_fail(err, SSB_RUNTIME, "out of memory");
+	bool ok = text && wide;
+	if (!ok)
+		ssb_fail(err, SSB_RUNTIME, "out of memory");
 	for (size_t i = 0; ok && i < length; i++)
 		wide[i] = (unsigned char)text[i];
 	snprintf(descr, sizeof descr, "<U%zu", length);
