@@ -109,6 +109,22 @@ for p, q in zip(meta["parameters"], one["parameters"]):
     assert abs(p["value"] - q["value"]) < 1e-3 * q["standard_error"], (p, q)'
 }
 
+@test "the orientation that ssb-prep was given is held from a start, too" {
+	ssb-fit -q one.spectrum -o one.fit
+	ssb-decode -q "$BATS_FILE_TMPDIR/one_master.h5" --scan 40x44 |
+		ssb-prep -q - --kv 200 --semiangle 30 --step 0.35 --sampling 2.727272727 --rotation 16 --transpose no -o given.spectrum 2>/dev/null
+	ssb-fit -q given.spectrum --start one.fit -o given.fit
+	check given.fit 'assert value("rotation") == 16 and by_name["rotation"]["status"] == "fixed" and len(meta["covariance_names"]) == 3'
+}
+
+@test "a centre of mass that does not move: nothing is found, and that is said" {
+	"$PYTHON" -c 'import numpy as np; r, c = np.indices((24, 24)); a = 7 * ((r - 11)**2 + (c - 11)**2 < 36); np.save("flat.npy", np.broadcast_to(a, (8, 9, 24, 24)).astype("u2"))'
+	ssb-decode -q flat.npy | ssb-prep -q - --kv 200 --semiangle 30 --step 0.4 -o flat.spectrum 2>/dev/null
+	ssb-fit -q flat.spectrum -o flat.fit 2>err.txt
+	grep -q "nothing was found" err.txt
+	fails 3 "does not move: give --rotation and --transpose" ssb-recon flat.spectrum --c10 1nm -o x.phase
+}
+
 @test "pure noise: no parameter, no error bar, status 0 and a warning" {
 	ssb-fit noise.spectrum --c10 -15nm:15nm --c12 5nm -o noise.fit 2>err.txt
 	grep -q "warning: nothing was found" err.txt
@@ -162,6 +178,7 @@ PYTHON
 	fails 2 "c10" ssb-fit one.spectrum --c10 10nm:-10nm -o x.fit
 	fails 2 "c12" ssb-fit one.spectrum --c12 nan -o x.fit
 	fails 4 "cuda" ssb-fit one.spectrum --device cuda -o x.fit
+	fails 1 "do not fit in --memory" ssb-fit one.spectrum --c12 20um --memory 100M -o x.fit
 	fails 2 "gpu" ssb-fit one.spectrum --device gpu -o x.fit
 	fails 2 "spectrum" ssb-fit -o x.fit
 	[ ! -e x.fit ]

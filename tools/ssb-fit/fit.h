@@ -15,6 +15,7 @@ typedef struct fit_problem {
 	bool transposed_given;        /* held.transposed is not to be doubted */
 	bool has_start;               /* climb from `held`, no search */
 	double C10_range_A[2], C12_most_A;
+	size_t memory;                /* bytes: most for the candidates of the search */
 	double com_rotation_rad[2];   /* centre of mass: plain, transposed detector */
 } fit_problem;
 

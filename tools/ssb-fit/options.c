@@ -103,23 +103,24 @@ static bool fix_one(fit_problem *problem, const char *text, ssb_error *err)
 	return true;
 }
 
-/* What the spectrum says of the orientation: held if ssb-prep was given it, else the centre of mass to start from. */
-static bool take_orientation(fit_problem *problem, const json_t *meta, bool has_start, ssb_error *err)
+/* What the spectrum says of the orientation: held if ssb-prep was given it (a start fit does not free it), else the centre of mass to
+ * start from; 0 where nothing moves. */
+static bool take_orientation(fit_problem *problem, const json_t *meta, ssb_error *err)
 {
 	const json_t *com = json_object_get(meta, "centre_of_mass");
 	static const char *const keys[2] = {"plain", "transposed"};
 	double rotation_deg;
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; com && i < 2; i++) {
 		if (!meta_number(json_object_get(com, keys[i]), "rotation_deg", &rotation_deg, err))
 			return ssb_fail_prefix(err, "centre_of_mass, %s: ", keys[i]);
 		problem->com_rotation_rad[i] = rotation_deg * RAD;
 	}
-	if (json_object_get(meta, "transposed") && !has_start) {
+	if (json_object_get(meta, "transposed")) {
 		if (!meta_boolean(meta, "transposed", &problem->held.transposed, err))
 			return false;
 		problem->transposed_given = true;
 	}
-	if (!json_object_get(meta, "rotation_deg") || has_start)
+	if (!json_object_get(meta, "rotation_deg"))
 		return true;
 	if (!meta_number(meta, "rotation_deg", &rotation_deg, err))
 		return false;
@@ -139,13 +140,14 @@ static bool take_start(fit_problem *problem, const fit_options *o, const json_t 
 
 bool fit_pose(fit_problem *problem, const fit_options *o, const json_t *spectrum_meta, const json_t *start_meta, ssb_error *err)
 {
-	*problem = (fit_problem){.C10_range_A = {o->C10_range_A[0], o->C10_range_A[1]}, .C12_most_A = o->C12_most_A};
+	*problem = (fit_problem){.C10_range_A = {o->C10_range_A[0], o->C10_range_A[1]}, .C12_most_A = o->C12_most_A,
+	                         .memory = o->common.memory};
 	for (int i = C10; i <= C12b; i++)
 		problem->fits[i] = true;
 	problem->fits[ROTATION] = true;
 	if (start_meta && !take_start(problem, o, start_meta, err))
 		return false;
-	if (!take_orientation(problem, spectrum_meta, problem->has_start, err))
+	if (!take_orientation(problem, spectrum_meta, err))
 		return ssb_fail_prefix(err, "cannot read '%s': ", o->spectrum);
 	for (size_t i = 0; i < o->fix.count; i++)
 		if (!fix_one(problem, o->fix.item[i], err))

@@ -171,10 +171,15 @@ static void fill_grid(grid *g, const fit_problem *problem, size_t n10, long half
 			}
 }
 
-static bool grid_make(grid *g, const fit_problem *problem, const ranking *r)
+static bool grid_make(grid *g, const fit_problem *problem, const ranking *r, ssb_error *err)
 {
 	*g = (grid){.spacing_A = search_spacing_A(problem, r)};
 	const double *range = problem->C10_range_A;
+	const double n10_fit = problem->fits[C10] ? (range[1] - range[0]) / g->spacing_A + 2 : 1;
+	const double side_fit = problem->fits[C12a] ? 2 * problem->C12_most_A / g->spacing_A + 3 : 1;
+	if (n10_fit * side_fit * side_fit * (double)(sizeof *g->candidate + sizeof *g->score) > (double)problem->memory)
+		return ssb_fail(err, SSB_RUNTIME, "the range of C10 and C12 holds %.2g candidates, which do not fit in --memory",
+		                n10_fit * side_fit * side_fit);
 	const size_t n10 = problem->fits[C10] ? (size_t)ceil((range[1] - range[0]) / g->spacing_A) + 1 : 1;
 	const long half = problem->fits[C12a] ? (long)ceil(problem->C12_most_A / g->spacing_A) : 0;
 	const size_t side = 2 * (size_t)half + 1;
@@ -182,7 +187,7 @@ static bool grid_make(grid *g, const fit_problem *problem, const ranking *r)
 	g->score = malloc(n10 * side * side * sizeof *g->score);
 	g->m = malloc((r->searched + 1) * sizeof *g->m);
 	if (!g->candidate || !g->score || !g->m)
-		return false;
+		return ssb_fail(err, SSB_RUNTIME, "out of memory");
 	fill_grid(g, problem, n10, half);
 	for (size_t i = 0; i < r->searched; i++)
 		g->m[i] = evidence_multiplicity(problem->e, r->bin[i]);
@@ -262,7 +267,7 @@ size_t search_starts(const fit_problem *problem, const ranking *r, bool every_ro
 	const size_t neighbour_count = every_rotation ? 0 : neighbour_starts(problem, neighbours);
 	const size_t n = orientations(problem, neighbours, neighbour_count, every_rotation, list);
 	pool p = {.kept = starts, .most = most - neighbour_count};
-	bool ok = grid_make(&g, problem, r) || ssb_fail(err, SSB_RUNTIME, "out of memory");
+	bool ok = grid_make(&g, problem, r, err);
 	g.bins = every_rotation && r->searched > SCANNED_BINS ? SCANNED_BINS : r->searched;
 	message_detail("search: %zu candidates %.2f nm apart at %zu orientations, %zu frequencies", g.count, g.spacing_A / 10, n, g.bins);
 	for (size_t i = 0; ok && i < n; i++) {
