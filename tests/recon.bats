@@ -76,7 +76,8 @@ assert meta["optics"]["C10_nm"] == -20 and meta["optics"]["C12_nm"] == fit["C12_
 @test "without a fit the rotation comes from the centre of mass, and that is said" {
 	ssb-recon odd.spectrum --c10 -12nm -o x.phase 2>err.txt
 	grep -q "from the centre of mass" err.txt
-	check x.phase 'assert meta["optics"]["rotation_deg"] != 0'
+	grep -q "warning: .*leaves a half turn open" err.txt
+	check x.phase 'assert meta["optics"]["rotation_deg"] != 0 and "half turn" in meta["warnings"][-1]["text"]'
 }
 
 @test "the opposite branch is the conjugate object" {
@@ -130,6 +131,7 @@ assert corr > 0.99 and abs(slope - 1) < 0.03, (meta["estimator"], corr, slope)'
 	fails 3 "is a region, not a spectrum" ssb-recon odd.region odd.fit -o x.phase
 	fails 2 "standard input" ssb-recon - - -o x.phase
 	fails 1 "--memory" ssb-recon odd.spectrum --c10 0nm --upsample 4000000000 -o x.phase
+	fails 1 "--memory" ssb-recon odd.spectrum --c10 0nm --upsample 8 --memory 4M -o x.phase # takes 8M
 	fails 1 "/dev/full" ssb-recon -q odd.spectrum odd.fit -o /dev/full
 	[ ! -e x.phase ]
 }

@@ -95,6 +95,8 @@ static bool orientation(const json_t *meta, optics_parameters *p, ssb_error *err
 	double rotation_deg;
 	const char *source = "given to ssb-prep";
 	p->transposed = false;
+	if (!com && (!json_object_get(meta, "transposed") || !json_object_get(meta, "rotation_deg")))
+		return ssb_fail(err, SSB_BAD_INPUT, "the centre of mass does not move: give --rotation and --transpose");
 	if (json_object_get(meta, "transposed") ? !meta_boolean(meta, "transposed", &p->transposed, err)
 	                                        : !meta_boolean(com, "transposed_decided", &p->transposed, err))
 		return false;

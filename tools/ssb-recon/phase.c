@@ -32,8 +32,8 @@ bool phase_same_calibration(const json_t *fit, const json_t *spectrum, const cha
 bool phase_compute(phase_image *image, const backend *b, const evidence *e, const optics_parameters *p, enum estimator estimator,
                    double epsilon, size_t memory, ssb_error *err)
 {
-	/* three doubles a pixel: the image, its half plane and the sums of its frequencies; the division keeps the product from overflowing */
-	const size_t native = e->scan[0] * e->scan[1], most = memory / (24 * native);
+	/* Bytes a pixel at most: image, half planes, frequencies and their sums; the division keeps the product from overflowing. */
+	const size_t native = e->scan[0] * e->scan[1], most = memory / 80 / native;
 	if (image->factor > most / image->factor)
 		return ssb_fail(err, SSB_RUNTIME, "%zu times upsampled, %zu x %zu positions do not fit in --memory", image->factor, e->scan[0],
 		                e->scan[1]);
@@ -92,6 +92,10 @@ static json_t *describe(const phase_image *image, const recon_options *o, const 
 	json_object_set_new(meta, "polarity", json_real(image->polarity));
 	json_object_set_new(meta, "object_wave", json_string("exp(i phase)"));
 	append_new_warnings(warnings, json_object_get(fit, "warnings"));
+	if (!fit && isnan(o->rotation_deg) && !json_object_get(spectrum, "rotation_deg"))
+		message_warn(warnings, "the rotation is the centre of mass's, which leaves a half turn open (%.2f or %.2f deg) and is good near focus "
+		             "only: the wrong one is C10 and C12 of the wrong sign; atoms are bright where it is right (polarity %.2f)",
+		             p->rotation_rad * 180 / M_PI, p->rotation_rad * 180 / M_PI + 180, image->polarity);
 	json_object_set_new(meta, "warnings", warnings);
 	return meta;
 }
