@@ -17,7 +17,7 @@ enum ssb_status {
 
 typedef struct ssb_error {
 	enum ssb_status status;
-	char text[1500];
+	char text[9000]; /* two paths of the longest kind and a cause */
 } ssb_error;
 
 /* Record a failure; always returns false, so that `return ssb_fail(err, …)` reads well. */
