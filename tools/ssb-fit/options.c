@@ -72,7 +72,7 @@ static void hold_order(fit_problem *problem, int order)
 
 static bool fix_transposed(fit_problem *problem, const char *value, ssb_error *err)
 {
-	if (strcmp(value, "yes") && strcmp(value, "no"))
+	if (strcmp(value, "yes") != 0 && strcmp(value, "no") != 0)
 		return ssb_fail(err, SSB_USAGE, "'%s' is neither yes nor no", value);
 	problem->held.transposed = !strcmp(value, "yes");
 	problem->transposed_given = true;

@@ -49,7 +49,7 @@ static void add_order(json_t *list, const fit_result *r, int order)
 	double C_nm, phi_deg;
 	char angle[8];
 	int first = 0;
-	while (strncmp(aberration_terms[first].name, o->name, 3))
+	while (strncmp(aberration_terms[first].name, o->name, 3) != 0)
 		first++;
 	const bool fitted = position(r, first) >= 0;
 	optics_get(p, order, &C_nm, &phi_deg);

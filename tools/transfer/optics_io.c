@@ -68,7 +68,7 @@ bool optics_parse_order(const char *text, int order, double *C_nm, double *phi_d
 	const char *comma = strchr(text, ',');
 	const size_t length = comma ? (size_t)(comma - text) : strlen(text);
 	*C_nm = *phi_deg = 0;
-	if (strcmp(text, "0") && !parse_stated(text, length, QUANTITY_LENGTH, "nm", C_nm, err))
+	if (strcmp(text, "0") != 0 && !parse_stated(text, length, QUANTITY_LENGTH, "nm", C_nm, err))
 		return false;
 	if (comma && !optics_orders[order].m)
 		return ssb_fail(err, SSB_USAGE, "'%s': %s has no azimuth", text, optics_orders[order].name);
