@@ -39,8 +39,9 @@ static void write_phase(const char *folder, const char *name, size_t rows, size_
 	ssb_error err;
 	snprintf(path, sizeof path, "%s/%s", folder, name);
 	float *phase = malloc(rows * columns * sizeof *phase);
-	for (size_t i = 0; i < rows * columns; i++)
-		phase[i] = 1e-3f * (float)(i / columns + 100 * (i % columns));
+	for (size_t r = 0; r < rows; r++)
+		for (size_t c = 0; c < columns; c++)
+			phase[r * columns + c] = (float)(r + 100 * c) / 1000;
 	if (hole)
 		phase[columns + 2] = NAN;
 	json_t *meta = json_pack("{s:s, s:[f,f], s:[i,i], s:f, s:b, s:o}", "estimator", "ls", "sampling_A", row_A, column_A, "scan_shape", (int)rows,
