@@ -84,6 +84,14 @@ other = ssbfile.load("free.fit").meta["objective"]
 assert other["likelihood"] < meta["objective"]["likelihood"] and other["explained"] < meta["objective"]["explained"] - 0.02'
 }
 
+@test "a strong specimen, beyond the weak-phase model by more than the error bars: a warning" {
+	simulate strong --phase 2 --rotation 15 --c10 -12nm --c12 2nm,20deg
+	ssb-fit -q strong.spectrum --fix transposed=no --c10 -15nm:-9nm --c12 4nm -o strong.fit 2>/dev/null
+	check strong.fit '
+assert abs(value("C10") + 12) > 10 * error("C10") and 0.5 < meta["objective"]["explained"] < 0.9
+assert "error bars do not cover" in warnings, warnings'
+}
+
 @test "what is fixed stays, the rest follows" {
 	ssb-fit -q one.spectrum --fix C12=0 --fix rotation=15deg --fix transposed=no -o fixed.fit
 	check fixed.fit '

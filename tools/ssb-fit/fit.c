@@ -12,6 +12,7 @@ static const double QUICK = 0.3, EXACT = 1e-4; /* last steps, in standard errors
 static const double AS_GOOD = 10;              /* log-likelihood: a second optimum within it is as good */
 static const double IN_DOUBT = 100;            /* log-likelihood: finalists further behind before their last ascent stay behind */
 static const double CONVINCING = 0.5;          /* explained: false optima stay below 0.1 (physics.md section 5) */
+static const double WELL_EXPLAINED = 0.9;      /* below it errors of the model, not of the dose, decide how far off the parameters are */
 static const double SAME_PHASE = 0.3;          /* rad: optima nearer than that are one */
 static const double POLARITY_DECIDES = 0.2;    /* physics.md section 7 */
 static const double LS_EPSILON = 1e-3;
@@ -244,7 +245,7 @@ static void warn_of_worth(const run *r)
 	else if (!(w->explained_noise < 0.5))
 		message_warn(warnings, "the dose is too low to say how much of the signal is explained; the optimum is %.1f deviations of pure "
 		             "noise", w->significance);
-	else if (w->explained + 2 * w->explained_noise < 0.5)
+	else if (w->explained + 2 * w->explained_noise < WELL_EXPLAINED)
 		message_warn(warnings, "only %.2f +- %.2f of the signal is explained: a thick or strong specimen, or aberrations that are not "
 		             "in the model; the error bars do not cover that", w->explained, w->explained_noise);
 	if (w->found && r->ascent.n > 0 && !w->has_covariance)
