@@ -250,6 +250,9 @@ counts = rng.poisson(disk(15, 16, 10) * 20 * (1 + 0.1 * rng.normal(size=(72, 97,
 	cmp one.spectrum pipe.spectrum
 	cmp one.spectrum passes.spectrum
 	fails 1 "give --memory" ssb-prep x.region $given --memory 1M -o y.spectrum
+	least=$(sed -n 's/.*: \([0-9]*\) MB of memory are needed.*/\1/p' err.txt)
+	ssb-prep -q x.region $given --memory "${least}M" -o least.spectrum
+	cmp one.spectrum least.spectrum
 	cat x.region | { fails 1 "a file" ssb-prep - $given --memory 12M -o y.spectrum; }
 	[ ! -e y.spectrum ]
 }
