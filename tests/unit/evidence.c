@@ -1,0 +1,73 @@
+/* Spectra that are whole containers but contradict themselves: the evidence is refused and says why. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "tests/unit/test.h"
+#include "tools/transfer/evidence.h"
+
+enum { Q = 2, B = 3 };
+
+static json_t *sample_meta(void)
+{
+	return json_pack("{s:f, s:f, s:[ff], s:[ff], s:f, s:[ii], s:[ff]}", "wavelength_A", 0.025, "semiangle_mrad", 30.0, "detector_sampling_mrad",
+	                 3.0, 3.0, "bf_centre_px", 5.0, 5.0, "I0_counts", 2.0, "scan_shape", 4, 5, "scan_step_A", 0.3, 0.3);
+}
+
+static void write_sample(const char *path, json_t *meta)
+{
+	const int32_t pixel[B][2] = {{5, 4}, {5, 5}, {6, 5}}, q[Q][2] = {{0, 0}, {0, 1}};
+	const uint64_t sum[B] = {40, 41, 39};
+	const float G[Q][B][2] = {{{40, 0}, {41, 0}, {39, 0}}};
+	const ssb_array array[] = {{"pixel_index", SSB_I4, SSB_RAW, 2, {B, 2}, B * 2, "px"},
+	                           {"counts_sum", SSB_U8, SSB_RAW, 1, {B}, B, "counts"},
+	                           {"q_index", SSB_I4, SSB_RAW, 2, {Q, 2}, Q * 2, "1"},
+	                           {"G", SSB_C8, SSB_RAW, 2, {Q, B}, Q * B, "counts"}};
+	const void *data[] = {pixel, sum, q, G};
+	json_t *history = json_array();
+	ssb_error err = {SSB_OK, ""};
+	ssb_writer *writer = ssb_writer_open(path, SSB_SPECTRUM, meta, history, array, 4, &err);
+	bool ok = writer;
+	for (int i = 0; ok && i < 4; i++)
+		ok = ssb_write_array(writer, data[i], &err);
+	if (!ok || !ssb_writer_finish(writer, &err))
+		exit(fprintf(stderr, "%s\n", err.text));
+	json_decref(history);
+	json_decref(meta);
+}
+
+/* Loads what `meta` (taken over) describes: refused with these words, or accepted (NULL). */
+static void check_load(json_t *meta, const char *words)
+{
+	char path[] = "/tmp/evidence-XXXXXX";
+	const int file = mkstemp(path);
+	if (file < 0)
+		exit(1);
+	close(file);
+	write_sample(path, meta);
+	ssb_error err = {SSB_OK, ""};
+	ssb_reader *spectrum = ssb_reader_open_kind(path, SSB_SPECTRUM, 1 << 20, &err);
+	evidence *e = spectrum ? evidence_load(spectrum, &err) : NULL;
+	if (words)
+		CHECK(!e && err.status == SSB_BAD_INPUT && strstr(err.text, words), "refused: %s", err.text);
+	else
+		CHECK(e && e->bins == Q && e->pixels == B && evidence_sigma2(e) == 40, "the sample itself is accepted %s", err.text);
+	evidence_free(e);
+	ssb_reader_close(spectrum);
+	unlink(path);
+}
+
+static json_t *with(const char *key, json_t *value)
+{
+	json_t *meta = sample_meta();
+	json_object_set_new(meta, key, value);
+	return meta;
+}
+
+int main(void)
+{
+	check_load(sample_meta(), NULL);
+	check_load(with("scan_shape", json_pack("[ii]", 4, 0)), "4 x 0 positions");
+	check_load(with("scan_shape", json_pack("[II]", (json_int_t)1 << 32, (json_int_t)1 << 32)), "positions cannot be");
+	check_load(with("filled_positions", json_integer(20)), "no position has a frame");
+	return test_end();
+}
