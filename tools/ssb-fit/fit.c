@@ -11,7 +11,7 @@ enum { MOST_STARTS = 12, MOST_REFINED = 2 * (MOST_STARTS + 1), FINALISTS = 3, QU
 static const double QUICK = 0.3, EXACT = 1e-4; /* last steps, in standard errors: to rank starts, and of the fit */
 static const double AS_GOOD = 10;              /* log-likelihood: a second optimum within it is as good */
 static const double IN_DOUBT = 100;            /* log-likelihood: finalists further behind before their last ascent stay behind */
-static const double CONVINCING = 0.5;          /* explained: false optima stay below 0.1 (physics.md section 5) */
+static const double CONVINCING = 0.8;          /* explained: a false optimum of a strong specimen reached 0.51 */
 static const double WELL_EXPLAINED = 0.9;      /* below it errors of the model, not of the dose, decide how far off the parameters are */
 static const double SAME_PHASE = 0.3;          /* rad: optima nearer than that are one */
 static const double POLARITY_DECIDES = 0.2;    /* physics.md section 7 */
