@@ -22,10 +22,10 @@ static double combined_error(const fit_result *r, int first, int second, double 
 	const int a = position(r, first), b = position(r, second);
 	if (!r->worth.has_covariance || a < 0 || b < 0)
 		return NAN;
-	const double *c = r->worth.covariance, n = (double)r->n;
-	const size_t N = (size_t)n, i = (size_t)a, j = (size_t)b;
-	const double variance = weight_first * weight_first * c[i * N + i] + 2 * weight_first * weight_second * c[i * N + j] +
-	                        weight_second * weight_second * c[j * N + j];
+	const double *c = r->worth.covariance;
+	const size_t n = r->n, i = (size_t)a, j = (size_t)b;
+	const double variance = weight_first * weight_first * c[i * n + i] + 2 * weight_first * weight_second * c[i * n + j] +
+	                        weight_second * weight_second * c[j * n + j];
 	return sqrt(variance);
 }
 
@@ -68,7 +68,7 @@ static void add_order(json_t *list, const fit_result *r, int order)
 
 static double rotation_deg(const fit_result *r)
 {
-	const double angle = fmod(r->best.p.rotation_rad * DEG, 360);
+	const double angle = fmod(round(r->best.p.rotation_rad * DEG * 1e6) / 1e6, 360);
 	return angle < 0 ? angle + 360 : angle;
 }
 
