@@ -18,7 +18,7 @@ static int stronger_first(const void *a, const void *b)
 
 bool ranking_make(ranking *r, const evidence *e)
 {
-	ranked *all = malloc(e->bins * sizeof *all);
+	ranked *all = calloc(e->bins, sizeof *all);
 	*r = (ranking){.bin = malloc(e->bins * sizeof *r->bin)};
 	if (!all || !r->bin) {
 		free(all);

@@ -21,8 +21,10 @@ static bool load(const recon_options *o, const backend *b, inputs *in, ssb_error
 	const json_t *fit = in->fit ? ssb_reader_meta(in->fit) : NULL, *spectrum = ssb_reader_meta(in->spectrum);
 	if (fit && !phase_same_calibration(fit, spectrum, o->fit, o->spectrum, err))
 		return false;
-	if (fit && !json_object_get(fit, "optics"))
-		return ssb_fail(err, SSB_BAD_INPUT, "cannot use '%s': it found nothing; give aberrations instead (--c10 …)", o->fit);
+	if (fit && !json_object_get(fit, "optics")) {
+		ssb_fail(err, SSB_BAD_INPUT, "cannot use '%s': it found nothing; give aberrations instead (--c10 …)", o->fit);
+		return false;
+	}
 	return recon_parameters(o, json_object_get(fit, "optics"), spectrum, &in->parameters, err) &&
 	       (in->e = evidence_load(in->spectrum, err)) && backend_attach(b, in->e, err);
 }
