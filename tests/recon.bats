@@ -112,7 +112,7 @@ assert corr > 0.99 and abs(slope - 1) < 0.03, (meta["estimator"], corr, slope)'
 
 @test "a fit of another calibration is refused with the two numbers" {
 	ssb-prep -q odd.region --kv 200 --semiangle 30 --step 0.3 --sampling 2.8 -o other.spectrum 2>/dev/null
-	fails 3 "detector_sampling_mrad is 2.72727, 2.72727 in the fit and 2.8, 2.8 in the spectrum" ssb-recon other.spectrum odd.fit -o x.phase
+	fails 3 "detector_sampling_mrad is 2.72727273, 2.72727273 in the fit and 2.8, 2.8 in the spectrum" ssb-recon other.spectrum odd.fit -o x.phase
 	ssb-prep -q odd.region --kv 300 --semiangle 30 --step 0.3 --sampling 2.727272727 -o other.spectrum 2>/dev/null
 	fails 3 "high_tension_kV is 200 in the fit and 300 in the spectrum" ssb-recon other.spectrum odd.fit -o x.phase
 	[ ! -e x.phase ]

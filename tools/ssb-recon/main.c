@@ -5,6 +5,7 @@
 #include "tools/common/meta.h"
 #include "tools/ssb-recon/options.h"
 #include "tools/ssb-recon/phase.h"
+#include "tools/transfer/calibration.h"
 
 typedef struct inputs {
 	ssb_reader *spectrum, *fit;
@@ -19,7 +20,7 @@ static bool load(const recon_options *o, const backend *b, inputs *in, ssb_error
 	if (!(in->spectrum = ssb_reader_open_kind(o->spectrum, SSB_SPECTRUM, o->common.memory, err)))
 		return false;
 	const json_t *fit = in->fit ? ssb_reader_meta(in->fit) : NULL, *spectrum = ssb_reader_meta(in->spectrum);
-	if (fit && !phase_same_calibration(fit, spectrum, o->fit, o->spectrum, err))
+	if (fit && !calibration_same(fit, o->fit, spectrum, o->spectrum, err))
 		return false;
 	if (fit && !json_object_get(fit, "optics")) {
 		ssb_fail(err, SSB_BAD_INPUT, "cannot use '%s': it found nothing; give aberrations instead (--c10 …)", o->fit);

@@ -5,30 +5,6 @@
 #include "tools/common/message.h"
 #include "tools/common/meta.h"
 
-static bool same(double a, double b)
-{
-	return fabs(a - b) <= 1e-6 * fmax(fabs(a), fabs(b));
-}
-
-static bool same_number(const json_t *fit, const json_t *spectrum, const char *key, ssb_error *err)
-{
-	double a, b;
-	if (!meta_number(fit, key, &a, err) || !meta_number(spectrum, key, &b, err))
-		return false;
-	return same(a, b) || ssb_fail(err, SSB_BAD_INPUT, "%s is %.6g in the fit and %.6g in the spectrum", key, a, b);
-}
-
-bool phase_same_calibration(const json_t *fit, const json_t *spectrum, const char *fit_path, const char *spectrum_path, ssb_error *err)
-{
-	const char *const key = "detector_sampling_mrad";
-	double a[2], b[2];
-	bool ok = same_number(fit, spectrum, "high_tension_kV", err) && same_number(fit, spectrum, "semiangle_mrad", err) &&
-	          meta_pair(fit, key, a, err) && meta_pair(spectrum, key, b, err);
-	if (ok && !(same(a[0], b[0]) && same(a[1], b[1])))
-		ok = ssb_fail(err, SSB_BAD_INPUT, "%s is %.6g, %.6g in the fit and %.6g, %.6g in the spectrum", key, a[0], a[1], b[0], b[1]);
-	return ok || ssb_fail_prefix(err, "cannot use '%s' with '%s': ", fit_path, spectrum_path);
-}
-
 bool phase_compute(phase_image *image, const backend *b, const evidence *e, const optics_parameters *p, enum estimator estimator,
                    double epsilon, size_t memory, ssb_error *err)
 {

@@ -11,10 +11,6 @@ typedef struct phase_image {
 	double polarity;
 } phase_image;
 
-/* Refuse (SSB_BAD_INPUT, with both numbers) a fit whose wavelength, semiangle or detector sampling are not the spectrum's: its
- * parameters are physical, and hold for another scan region of the same instrument alone. */
-bool phase_same_calibration(const json_t *fit, const json_t *spectrum, const char *fit_path, const char *spectrum_path, ssb_error *err);
-
 /* Fill value, count and polarity; factor is set by the caller. */
 bool phase_compute(phase_image *image, const backend *b, const evidence *e, const optics_parameters *p, enum estimator estimator,
                    double epsilon, size_t memory, ssb_error *err);
