@@ -24,7 +24,7 @@ MODULES_recon   := transfer
 MODULES_sim     := transfer bitshuffle
 PACKAGES_decode := hdf5 liblz4
 PACKAGES_prep   := fftw3f fftw3
-PACKAGES_fit    := fftw3f fftw3 lapacke lapack
+PACKAGES_fit    := fftw3f fftw3 lapacke lapack nlopt
 PACKAGES_recon  := fftw3f fftw3
 PACKAGES_save   := hdf5 libpng libtiff-4 libarchive
 PACKAGES_sim    := hdf5 liblz4 fftw3f fftw3
@@ -32,7 +32,7 @@ PACKAGES_common := jansson libzstd libxxhash
 PACKAGES        := $(sort $(foreach t,$(TOOLS) common,$(PACKAGES_$t)))
 
 # What Debian calls all that; the second list is what the tests need (bitshuffle and hdf5-filter-plugin: the filters of python3-hdf5plugin).
-DEBIAN := gcc libc6-dev make pkg-config libarchive-dev libfftw3-dev libhdf5-dev libjansson-dev liblapacke-dev liblz4-dev libpng-dev \
+DEBIAN := gcc libc6-dev make pkg-config libarchive-dev libfftw3-dev libhdf5-dev libjansson-dev liblapacke-dev liblz4-dev libnlopt-dev libpng-dev \
           libtiff-dev libxxhash-dev libzstd-dev
 DEBIAN += bats bitshuffle hdf5-filter-plugin man-db python3 python3-h5py python3-hdf5plugin python3-numpy python3-pil python3-tifffile python3-zstandard unzip
 DEBIAN += $(if $(filter lint fuzz,$(MAKECMDGOALS)),clang clang-tidy cppcheck libclang-rt-14-dev libomp-dev shellcheck)
