@@ -1,4 +1,4 @@
-/* The intermediate format: regions, spectra, fits and phases are four kinds of one container (formats/SPEC.md).
+/* The intermediate format: regions, spectra, fits, phases and maps are five kinds of one container (formats/SPEC.md).
  *
  * A container is a JSON header and a list of arrays, each a C-order sequence of elements cut into chunks of `chunk_elements`
  * (the last may be shorter). Chunks are stored in the order of the arrays in the header, then by number; this library is the only
@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include "formats/status.h"
 
-enum ssb_kind { SSB_REGION = 1, SSB_SPECTRUM = 2, SSB_FIT = 3, SSB_PHASE = 4 };
+enum ssb_kind { SSB_REGION = 1, SSB_SPECTRUM = 2, SSB_FIT = 3, SSB_PHASE = 4, SSB_MAP = 5 };
 
 enum ssb_dtype { SSB_U1 = 1, SSB_U2, SSB_U4, SSB_U8, SSB_I4, SSB_F4, SSB_F8, SSB_C8, SSB_C16 }; /* names as in numpy: bytes per element */
 

@@ -1,6 +1,7 @@
 #include "formats/frame.h"
 
-static const char *const kind_names[] = {[SSB_REGION] = "region", [SSB_SPECTRUM] = "spectrum", [SSB_FIT] = "fit", [SSB_PHASE] = "phase"};
+static const char *const kind_names[] = {[SSB_REGION] = "region", [SSB_SPECTRUM] = "spectrum", [SSB_FIT] = "fit", [SSB_PHASE] = "phase",
+                                         [SSB_MAP] = "map"};
 
 static const struct { const char *name; size_t size; } dtypes[] = {
 	[SSB_U1] = {"u1", 1}, [SSB_U2] = {"u2", 2}, [SSB_U4] = {"u4", 4}, [SSB_U8] = {"u8", 8}, [SSB_I4] = {"i4", 4},
@@ -9,7 +10,7 @@ static const struct { const char *name; size_t size; } dtypes[] = {
 
 const char *ssb_kind_name(enum ssb_kind kind)
 {
-	return kind >= SSB_REGION && kind <= SSB_PHASE ? kind_names[kind] : "unknown";
+	return kind >= SSB_REGION && kind <= SSB_MAP ? kind_names[kind] : "unknown";
 }
 
 const char *ssb_dtype_name(enum ssb_dtype dtype)

@@ -166,7 +166,7 @@ static bool check_file_frame(const ssb_reader *reader, const struct frame_file *
 		return ssb_fail(err, SSB_BAD_INPUT, "it uses features (bits 0x%x) that this program does not know", frame->refuse);
 	if (frame->zero16 || frame->zero[0] || frame->zero[1])
 		return ssb_fail(err, SSB_BAD_INPUT, "the file header's reserved bytes are not zero");
-	if (frame->kind < SSB_REGION || frame->kind > SSB_PHASE)
+	if (frame->kind < SSB_REGION || frame->kind > SSB_MAP)
 		return ssb_fail(err, SSB_BAD_INPUT, "it is of kind %u, which this program does not know", frame->kind);
 	if (frame->json_size > json_size_limit)
 		return ssb_fail(err, SSB_BAD_INPUT, "the file header announces %llu bytes of JSON, more than %llu", (wide)frame->json_size,

@@ -1,4 +1,4 @@
-"""Read the files of ssb-tools (regions, spectra, fits, phases): an independent reader, written from SPEC.md.
+"""Read the files of ssb-tools (regions, spectra, fits, phases, maps): an independent reader, written from SPEC.md.
 
     import ssbfile
     scan = ssbfile.load("scan.phase")
@@ -21,7 +21,7 @@ import sys
 import numpy as np
 
 MAGIC = b"\x89SSB\r\n\x1a\n"
-KINDS = {1: "region", 2: "spectrum", 3: "fit", 4: "phase"}
+KINDS = {1: "region", 2: "spectrum", 3: "fit", 4: "phase", 5: "map"}
 DTYPES = {1: "u1", 2: "u2", 3: "u4", 4: "u8", 5: "i4", 6: "f4", 7: "f8", 8: "c8", 9: "c16"}
 RECORD = 64
 

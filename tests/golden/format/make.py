@@ -137,7 +137,7 @@ def make_bad_records():
     bad("bad-version.phase", "version 2", simple(file={"version": 2}))
     bad("bad-refuse-file.phase", "bits 0x4", simple(file={"refuse": 4}))
     bad("bad-refuse-end.phase", "bits 0x100", simple(end={"refuse": 256}))
-    bad("bad-kind.phase", "kind 5", simple(file={"kind": 5}))
+    bad("bad-kind.phase", "kind 9", simple(file={"kind": 9}))
     bad("bad-kinds.phase", "says both fit and 'phase'", simple(file={"kind": 3}))
     bad("bad-reserved.phase", "reserved", simple(file={"zeros": b"\1" + bytes(15)}))
     bad("bad-end-digest.phase", "contradicts", simple(end={"digest": 1}))
