@@ -32,8 +32,8 @@ PACKAGES_common := jansson libzstd libxxhash
 PACKAGES        := $(sort $(foreach t,$(TOOLS) common,$(PACKAGES_$t)))
 
 # What Debian calls all that; the second list is what the tests need (bitshuffle and hdf5-filter-plugin: the filters of python3-hdf5plugin).
-DEBIAN := gcc libc6-dev make pkg-config libarchive-dev libfftw3-dev libhdf5-dev libjansson-dev liblapacke-dev liblz4-dev libnlopt-dev libpng-dev \
-          libtiff-dev libxxhash-dev libzstd-dev
+DEBIAN := gcc libc6-dev make pkg-config libarchive-dev libfftw3-dev libhdf5-dev libjansson-dev liblapacke-dev liblz4-dev libnlopt-dev \
+          libpng-dev libtiff-dev libxxhash-dev libzstd-dev
 DEBIAN += bats bitshuffle hdf5-filter-plugin man-db python3 python3-h5py python3-hdf5plugin python3-numpy python3-pil python3-tifffile python3-zstandard unzip
 DEBIAN += $(if $(filter lint fuzz,$(MAKECMDGOALS)),clang clang-tidy cppcheck libclang-rt-14-dev libomp-dev shellcheck)
 
