@@ -44,26 +44,59 @@ static bool inverse_transform(const plane *p, double complex *half, double *imag
 	return true;
 }
 
-bool reconstruct(const backend *b, const evidence *e, const optics_parameters *parameters, enum estimator estimator, size_t factor,
-                 double epsilon, double *image, ssb_error *err)
+/* s[sets][frequencies]. A row of G stays in cache while each set takes its sums from it; one set needs no blocks. */
+static bool sum_sets(const backend *b, const evidence *e, const optics_parameters *p, size_t sets, const plane *grid, bool with_U, sums *s,
+                     ssb_error *err)
 {
-	if (estimator == ESTIMATOR_MEAN_PHASE)
-		return b->mean_phase(e, parameters, factor, image, NULL, err);
-	plane p;
-	if (!plane_make(&p, e, factor, err))
-		return false;
-	sums *s = malloc((p.frequencies + 1) * sizeof *s);
-	double complex *half = fftw_malloc(p.rows * (p.columns / 2 + 1) * sizeof *half);
-	bool ok = (s && half) || ssb_fail(err, SSB_RUNTIME, "out of memory");
-	ok = ok && b->sums(e, parameters, p.frequency, p.frequencies, estimator == ESTIMATOR_SSB, s, err);
-	if (ok) {
-		fill_spectrum(&p, s, estimator, e, epsilon, half);
-		ok = inverse_transform(&p, half, image) || ssb_fail(err, SSB_RUNTIME, "out of memory");
+	enum { BLOCK = 256 };
+	const size_t all = grid->frequencies, block = sets == 1 ? all : BLOCK;
+	for (size_t first = 0; first < all; first += block) {
+		const size_t count = all - first < block ? all - first : block;
+		for (size_t i = 0; i < sets; i++)
+			if (!b->sums(e, &p[i], grid->frequency + first, count, with_U, s + i * all + first, err))
+				return false;
+	}
+	return true;
+}
+
+static bool images_from_sums(const plane *grid, const sums *s, size_t sets, enum estimator estimator, const evidence *e, double epsilon,
+                             double *image, ssb_error *err)
+{
+	double complex *half = fftw_malloc(grid->rows * (grid->columns / 2 + 1) * sizeof *half);
+	bool ok = half != NULL;
+	for (size_t i = 0; ok && i < sets; i++) {
+		fill_spectrum(grid, s + i * grid->frequencies, estimator, e, epsilon, half);
+		ok = inverse_transform(grid, half, image + i * grid->rows * grid->columns);
 	}
 	fftw_free(half);
+	return ok || ssb_fail(err, SSB_RUNTIME, "out of memory");
+}
+
+bool reconstruct_sets(const backend *b, const evidence *e, const optics_parameters *p, size_t sets, enum estimator estimator, size_t factor,
+                      double epsilon, double *image, ssb_error *err)
+{
+	const size_t size = factor * e->scan[0] * factor * e->scan[1];
+	bool ok = true;
+	if (estimator == ESTIMATOR_MEAN_PHASE) {
+		for (size_t i = 0; ok && i < sets; i++)
+			ok = b->mean_phase(e, &p[i], factor, image + i * size, NULL, err);
+		return ok;
+	}
+	plane grid;
+	if (!plane_make(&grid, e, factor, err))
+		return false;
+	sums *s = calloc(sets * grid.frequencies + 1, sizeof *s);
+	ok = (s || ssb_fail(err, SSB_RUNTIME, "out of memory")) && sum_sets(b, e, p, sets, &grid, estimator == ESTIMATOR_SSB, s, err) &&
+	     images_from_sums(&grid, s, sets, estimator, e, epsilon, image, err);
 	free(s);
-	plane_free(&p);
+	plane_free(&grid);
 	return ok;
+}
+
+bool reconstruct(const backend *b, const evidence *e, const optics_parameters *p, enum estimator estimator, size_t factor, double epsilon,
+                 double *image, ssb_error *err)
+{
+	return reconstruct_sets(b, e, p, 1, estimator, factor, epsilon, image, err);
 }
 
 static int compare_doubles(const void *a, const void *b)

@@ -17,6 +17,11 @@ size_t reconstruct_auto_factor(const evidence *e);
 bool reconstruct(const backend *b, const evidence *e, const optics_parameters *p, enum estimator estimator, size_t factor, double epsilon,
                  double *image, ssb_error *err);
 
+/* As reconstruct with each of `sets` parameters: image[sets][f R x f C], each the same bytes as alone. ls and ssb read every row of G
+ * once for all of them. */
+bool reconstruct_sets(const backend *b, const evidence *e, const optics_parameters *p, size_t sets, enum estimator estimator, size_t factor,
+                      double epsilon, double *image, ssb_error *err);
+
 /* mean(v^3) / mean(v^2)^(3/2) of v = phase - median (section 7); 0 for a flat image. NAN when memory runs out. */
 double phase_polarity(const double *image, size_t count);
 
