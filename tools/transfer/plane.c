@@ -1,5 +1,6 @@
 #include "tools/transfer/plane.h"
 
+#include <fftw3.h>
 #include <stdlib.h>
 
 /* Stored bin of each native half-plane position; SIZE_MAX where none is stored. */
@@ -76,4 +77,14 @@ void plane_free(plane *p)
 	free(p->point);
 	free(p->frequency);
 	*p = (plane){0};
+}
+
+bool plane_transform(const plane *p, double complex *half, double *image)
+{
+	fftw_plan plan = fftw_plan_dft_c2r_2d((int)p->rows, (int)p->columns, half, image, FFTW_ESTIMATE);
+	if (!plan)
+		return false;
+	fftw_execute(plan);
+	fftw_destroy_plan(plan);
+	return true;
 }

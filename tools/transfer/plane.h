@@ -24,4 +24,7 @@ typedef struct plane {
 bool plane_make(plane *p, const evidence *e, size_t factor, ssb_error *err);
 void plane_free(plane *p);
 
+/* image[rows x columns] = the unnormalised inverse transform of half[rows x (columns / 2 + 1)], which is lost. False when memory runs out. */
+bool plane_transform(const plane *p, double complex *half, double *image);
+
 #endif

@@ -34,16 +34,6 @@ static void fill_spectrum(const plane *p, const sums *s, enum estimator estimato
 	}
 }
 
-static bool inverse_transform(const plane *p, double complex *half, double *image)
-{
-	fftw_plan plan = fftw_plan_dft_c2r_2d((int)p->rows, (int)p->columns, half, image, FFTW_ESTIMATE);
-	if (!plan)
-		return false;
-	fftw_execute(plan);
-	fftw_destroy_plan(plan);
-	return true;
-}
-
 /* s[sets][frequencies]. A row of G stays in cache while each set takes its sums from it; one set needs no blocks. */
 static bool sum_sets(const backend *b, const evidence *e, const optics_parameters *p, size_t sets, const plane *grid, bool with_U, sums *s,
                      ssb_error *err)
@@ -66,7 +56,7 @@ static bool images_from_sums(const plane *grid, const sums *s, size_t sets, enum
 	bool ok = half != NULL;
 	for (size_t i = 0; ok && i < sets; i++) {
 		fill_spectrum(grid, s + i * grid->frequencies, estimator, e, epsilon, half);
-		ok = inverse_transform(grid, half, image + i * grid->rows * grid->columns);
+		ok = plane_transform(grid, half, image + i * grid->rows * grid->columns);
 	}
 	fftw_free(half);
 	return ok || ssb_fail(err, SSB_RUNTIME, "out of memory");

@@ -8,6 +8,7 @@ enum estimator {
 	ESTIMATOR_LS,         /* Phi = S / (i I0 (W + epsilon max W)): quantitative, rad */
 	ESTIMATOR_SSB,        /* Phi = mean_k G conj(gamma)/|gamma| / (i I0): contrast weighted by the transfer */
 	ESTIMATOR_MEAN_PHASE, /* mean_k phi_k: what the published fits display */
+	ESTIMATOR_JOINT,      /* ls with the aliases of each scan frequency solved together: reconstruct_joint of joint.h, not reconstruct */
 };
 
 /* The smallest whole factor >= 4 alpha step / lambda on both axes: the Nyquist frequency of the output covers 2 alpha / lambda. */
