@@ -4,29 +4,67 @@
 #include <fftw3.h>
 #include <stdlib.h>
 #include <string.h>
+#include "tools/transfer/arctangent.h"
+#include "tools/transfer/gamma.h"
 #include "tools/transfer/host.h"
 #include "tools/transfer/plane.h"
 
-enum { MOST_PIXELS = 64 };
+enum { MOST_PAIRS = 128 };
 static const size_t BLOCK_BYTES = (size_t)256 << 20;
 
-/* A block of pixels: their half-plane spectra, transformed in place to images (rows padded to twice the half plane's columns). */
+/* A block of pixels: two of them share a plane, h_a + i h_b, which one complex transform takes to both real images (twice as fast as
+ * a transform to real values for each). In float as G is: what rounding adds to a phase is far below what one count does, and is
+ * averaged over all of them. */
 typedef struct pixel_block {
 	size_t first, count;
-	size_t spectrum_size;   /* complex values of one pixel */
-	double complex *spectrum;
+	size_t plane_size;     /* complex values of one pair */
+	float complex *plane;
 } pixel_block;
 
-/* -i G conj(gamma)/|gamma| of the block's pixels at one bin, the Hermitian part where that is wanted. */
+/* An odd number of cache lines apart, lest one bin of all pixels falls into a few sets of the cache; aligned alike for the transform. */
+static size_t padded_size(size_t values)
+{
+	const size_t line = 64 / sizeof(float complex);
+	return ((values + line - 1) / line | 1) * line;
+}
+
+/* -i G conj(gamma)/|gamma| over G */
+KERNEL static void sidebands(double *restrict G_re, double *restrict G_im, const double *restrict g_re, const double *restrict g_im,
+                             double share, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		double re = 0, im = 0;
+		add_sideband(G_re[i], G_im[i], g_re[i], g_im[i], share, &re, &im);
+		G_re[i] = re;
+		G_im[i] = im;
+	}
+}
+
+/* Whether a bin's mirror is in the half plane, too: the first and the Nyquist column. */
+static bool mirror_listed(const plane *p, const plane_point *point)
+{
+	const size_t column = point->at % (p->columns / 2 + 1);
+	return column == 0 || 2 * column == p->columns;
+}
+
+/* One bin of the block's pixels and its mirror, which makes the images real: the Hermitian part where both are listed, or both signs
+ * of a Nyquist frequency. */
 static void fill_point(const pixel_block *b, const evidence *e, const pixel_table *t, overlap *o, const plane *p, const plane_point *point)
 {
+	const size_t row = point->at / (p->columns / 2 + 1), column = point->at % (p->columns / 2 + 1);
+	const size_t at = row * p->columns + column;
+	const size_t mirror = (p->rows - row) % p->rows * p->columns + (p->columns - column) % p->columns;
+	const double share = (double)point->count * (mirror_listed(p, point) ? 2 : 1);
 	for (size_t i = point->first; i < point->first + point->count; i++) {
 		const frequency *f = &p->frequency[i];
 		overlap_select(o, t, f->q, e->row[f->bin] + b->first, f->conjugate);
 		overlap_gamma(o, t, f->q);
+		sidebands(o->G_re, o->G_im, o->term[0].amplitude, o->term[0].phase, share, o->count);
 		for (size_t j = 0; j < o->count; j++) {
-			double *bin = (double *)&b->spectrum[o->index[j] * b->spectrum_size + point->at];
-			add_sideband(o->G_re[j], o->G_im[j], o->term[0].amplitude[j], o->term[0].phase[j], (double)point->count, &bin[0], &bin[1]);
+			float complex *pair = b->plane + o->index[j] / 2 * b->plane_size;
+			const float complex h = CMPLXF((float)o->G_re[j], (float)o->G_im[j]);
+			pair[at] += o->index[j] % 2 ? CMPLXF(-cimagf(h), crealf(h)) : h;
+			pair[mirror] += o->index[j] % 2 ? CMPLXF(cimagf(h), crealf(h)) : conjf(h);
 		}
 	}
 }
@@ -35,40 +73,47 @@ static bool fill_block(const pixel_block *b, const evidence *e, const pixel_tabl
 {
 	const pixel_table t = pixel_table_slice(table, b->first, b->count);
 	bool ok = true;
-	memset(b->spectrum, 0, b->count * b->spectrum_size * sizeof *b->spectrum);
+	memset(b->plane, 0, (b->count + 1) / 2 * b->plane_size * sizeof *b->plane);
 #pragma omp parallel reduction(&& : ok)
 	{
 		overlap o;
 		ok = overlap_make(&o, b->count);
 #pragma omp for schedule(dynamic, 64)
 		for (size_t i = 0; i < p->points; i++)
-			if (ok)
+			if (ok && !mirror_listed(p, &p->point[i]))
+				fill_point(b, e, &t, &o, p, &p->point[i]);
+#pragma omp single /* two bins write to one place: always in the same order */
+		for (size_t i = 0; i < p->points; i++)
+			if (ok && mirror_listed(p, &p->point[i]))
 				fill_point(b, e, &t, &o, p, &p->point[i]);
 		overlap_free(&o);
 	}
 	return ok;
 }
 
-/* Transform each pixel and add phi and phi^2, pixel after pixel at each position. `dc` and the transforms are sums over N positions:
- * the arc tangent needs their ratio alone. */
-static void add_phases(const pixel_block *b, fftw_plan to_image, const plane *p, double dc, double *sum, double *sum_squares)
+/* Add phi and phi^2 of one row of two pixels. */
+KERNEL static void add_row(const float *restrict h, float dc, size_t columns, double *restrict sum, double *restrict squares)
 {
-#pragma omp parallel for schedule(dynamic)
-	for (size_t i = 0; i < b->count; i++) {
-		double complex *s = b->spectrum + i * b->spectrum_size;
-		fftw_execute_dft_c2r(to_image, s, (double *)s);
+	for (size_t i = 0; i < columns; i++) {
+		const double phi[2] = {arc_tangent(h[2 * i], dc), arc_tangent(h[2 * i + 1], dc)};
+		sum[i] += phi[0] + phi[1];
+		squares[i] += phi[0] * phi[0] + phi[1] * phi[1];
 	}
-	const size_t stride = 2 * (p->columns / 2 + 1);
+}
+
+/* Transform each pair and add its phases, pair after pair at each position. `dc` and the transforms are sums over N positions: the arc
+ * tangent needs their ratio alone. */
+static void add_phases(const pixel_block *b, fftwf_plan to_images, const plane *p, double dc, double *sum, double *sum_squares)
+{
+	const size_t pairs = (b->count + 1) / 2;
+#pragma omp parallel for schedule(dynamic)
+	for (size_t i = 0; i < pairs; i++)
+		fftwf_execute_dft(to_images, b->plane + i * b->plane_size, b->plane + i * b->plane_size);
 #pragma omp parallel for
 	for (size_t row = 0; row < p->rows; row++)
-		for (size_t i = 0; i < b->count; i++) {
-			const double *h = (const double *)(b->spectrum + i * b->spectrum_size) + row * stride;
-			for (size_t column = 0; column < p->columns; column++) {
-				const double phi = atan2(h[column], dc);
-				sum[row * p->columns + column] += phi;
-				sum_squares[row * p->columns + column] += phi * phi;
-			}
-		}
+		for (size_t i = 0; i < pairs; i++)
+			add_row((const float *)(b->plane + i * b->plane_size + row * p->columns), (float)dc, p->columns, sum + row * p->columns,
+			        sum_squares + row * p->columns);
 }
 
 void mean_phase_finish(double *sum, const double *sum_squares, size_t positions, double pixels, double *variance)
@@ -97,21 +142,17 @@ bool cpu_mean_phase(const evidence *e, const optics_parameters *parameters, size
 	pixel_table table = {0};
 	if (!plane_make(&p, e, factor, err))
 		return false;
-	const size_t size = p.rows * (p.columns / 2 + 1), positions = p.rows * p.columns;
-	size_t most = BLOCK_BYTES / (size * sizeof(double complex));
-	most = most < 4 ? 4 : most > MOST_PIXELS ? MOST_PIXELS : most;
-	pixel_block b = {.spectrum_size = size, .spectrum = fftw_malloc(most * size * sizeof *b.spectrum)};
+	const size_t positions = p.rows * p.columns, size = padded_size(positions);
+	size_t pairs = BLOCK_BYTES / (size * sizeof(float complex));
+	pairs = pairs < 2 ? 2 : pairs > MOST_PAIRS ? MOST_PAIRS : pairs;
+	pixel_block b = {.plane_size = size, .plane = fftwf_malloc(pairs * size * sizeof *b.plane)};
 	double *squares = calloc(positions, sizeof *squares);
-	bool ok = b.spectrum && squares && pixel_table_make(&table, e, parameters);
-	fftw_plan plan = NULL;
-	if (ok) {
-		/* The size of one pixel keeps only multiples of 16 bytes: a plan for any alignment */
-		plan = fftw_plan_dft_c2r_2d((int)p.rows, (int)p.columns, b.spectrum, (double *)b.spectrum, FFTW_ESTIMATE | FFTW_UNALIGNED);
-		ok = plan != NULL;
-	}
+	bool ok = b.plane && squares && pixel_table_make(&table, e, parameters);
+	fftwf_plan plan = ok ? fftwf_plan_dft_2d((int)p.rows, (int)p.columns, b.plane, b.plane, FFTW_BACKWARD, FFTW_ESTIMATE) : NULL;
+	ok = plan != NULL;
 	memset(image, 0, positions * sizeof *image);
 	for (b.first = 0; ok && b.first < e->pixels; b.first += b.count) {
-		b.count = e->pixels - b.first < most ? e->pixels - b.first : most;
+		b.count = e->pixels - b.first < 2 * pairs ? e->pixels - b.first : 2 * pairs;
 		ok = fill_block(&b, e, &table, &p);
 		if (ok)
 			add_phases(&b, plan, &p, mean_counts(e), image, squares);
@@ -119,8 +160,8 @@ bool cpu_mean_phase(const evidence *e, const optics_parameters *parameters, size
 	if (ok)
 		mean_phase_finish(image, squares, positions, (double)e->pixels, variance);
 	if (plan)
-		fftw_destroy_plan(plan);
-	fftw_free(b.spectrum);
+		fftwf_destroy_plan(plan);
+	fftwf_free(b.plane);
 	free(squares);
 	pixel_table_free(&table);
 	plane_free(&p);
