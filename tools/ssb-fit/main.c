@@ -1,5 +1,6 @@
 /* ssb-fit: aberrations and rotation from a spectrum, with error bars. */
 #include "tools/common/meta.h"
+#include "tools/ssb-fit/map_file.h"
 #include "tools/ssb-fit/options.h"
 #include "tools/ssb-fit/report.h"
 
@@ -31,13 +32,14 @@ int main(int argc, char **argv)
 	fit_parse(&o, argc, argv);
 	const backend *b = backend_open(o.device, &err);
 	bool ok = b && load(&o, b, &in, &problem, &err);
-	if (ok) {
+	if (ok && o.map.axes) {
+		ok = map_make(&problem, &o, in.spectrum, in.start, &err);
+	} else if (ok) {
 		result.warnings = meta_warnings(ssb_reader_meta(in.spectrum));
 		ok = fit_run(&problem, &result, &err);
-	}
-	if (ok) {
-		report_say(&problem, &result);
-		ok = report_store(&problem, &result, &o, in.spectrum, in.start, &err);
+		if (ok)
+			report_say(&problem, &result);
+		ok = ok && report_store(&problem, &result, &o, in.spectrum, in.start, &err);
 	}
 	fit_free(&result);
 	json_decref(result.warnings);

@@ -9,15 +9,23 @@
 
 enum { PLACE = 100 };
 
+/* "C10 -12 nm" */
+static int print_value(char *text, size_t size, const map_axis *axis, double value)
+{
+	const char *unit = map_unit(axis);
+	return snprintf(text, size, "%s %.6g%s%s", fit_parameter_name(axis->parameter), value, *unit == '1' ? "" : " ", *unit == '1' ? "" : unit);
+}
+
 /* "C10 -12 nm, C12a 1.5 nm" */
 static const char *place(const map_grid *grid, size_t point, char text[PLACE])
 {
 	double at[MAP_AXES];
 	map_at(grid, point, at);
-	*text = 0;
-	for (size_t i = 0; i < grid->axes; i++)
-		snprintf(text + strlen(text), PLACE - strlen(text), "%s%s %.6g %s", i ? ", " : "", fit_parameter_name(grid->axis[i].parameter), at[i],
-		         map_unit(&grid->axis[i]));
+	int used = print_value(text, PLACE, &grid->axis[0], at[0]);
+	if (grid->axes > 1) {
+		used += snprintf(text + used, PLACE - (size_t)used, ", ");
+		print_value(text + used, PLACE - (size_t)used, &grid->axis[1], at[1]);
+	}
 	return text;
 }
 
@@ -31,31 +39,34 @@ static bool is_mapped(const map_grid *grid, int parameter)
 
 /* ---- what is said ---- */
 
-static void warn_of_edges(const map_grid *grid, size_t best, json_t *warnings)
+/* Whether the objective is the same all along axis `i`. */
+static bool is_flat(const map_grid *grid, const map_result *r, size_t i)
 {
-	double at[MAP_AXES];
-	map_at(grid, best, at);
-	for (size_t i = 0; i < grid->axes; i++)
-		if (at[i] == grid->axis[i].range[0] || at[i] == grid->axis[i].range[1])
-			message_warn(warnings, "the best point lies at the edge of the map: %s %.6g %s", fit_parameter_name(grid->axis[i].parameter), at[i],
-			             map_unit(&grid->axis[i]));
-}
-
-static bool is_flat(const map_grid *grid, const map_result *r)
-{
-	for (size_t i = 0; i < map_points(grid); i++)
-		if (r->objective[i] != r->objective[0])
+	const size_t columns = map_points(grid) / grid->axis[0].count;
+	for (size_t point = 0; point < map_points(grid); point++)
+		if (r->objective[point] != r->objective[i == 0 ? point % columns : point - point % columns])
 			return false;
 	return true;
+}
+
+static void warn_of_axis(const map_grid *grid, const map_result *r, size_t i, json_t *warnings)
+{
+	const map_axis *axis = &grid->axis[i];
+	double at[MAP_AXES];
+	char text[PLACE];
+	map_at(grid, r->best, at);
+	print_value(text, sizeof text, axis, at[i]);
+	if (is_flat(grid, r, i))
+		message_warn(warnings, "the objective does not depend on %s here", fit_parameter_name(axis->parameter));
+	else if (at[i] == axis->range[0] || at[i] == axis->range[1])
+		message_warn(warnings, "the best point lies at the edge of the map: %s", text);
 }
 
 static void say(const fit_problem *problem, const map_grid *grid, const map_result *r, json_t *warnings)
 {
 	char text[PLACE];
-	if (is_flat(grid, r))
-		message_warn(warnings, "the objective is the same at every point of the map: it does not depend on what is mapped");
-	else
-		warn_of_edges(grid, r->best, warnings);
+	for (size_t i = 0; i < grid->axes; i++)
+		warn_of_axis(grid, r, i, warnings);
 	if (!problem->has_start && problem->fits[ROTATION] && !is_mapped(grid, ROTATION))
 		message_warn(warnings, "the rotation is held at 0 deg: neither the spectrum nor --start nor --fix says it");
 	place(grid, r->best, text);

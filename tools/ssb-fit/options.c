@@ -22,6 +22,11 @@ static bool parse_length(const cli_option *option, const char *text, ssb_error *
 	return quantity_parse(text, QUANTITY_LENGTH, NULL, length, err) && (*length > 0 || ssb_fail(err, SSB_USAGE, "'%s' is not above 0", text));
 }
 
+static bool parse_map(const cli_option *option, const char *text, ssb_error *err)
+{
+	return map_parse(option->target, text, err);
+}
+
 const cli_program fit_program = {
 	.name = "ssb-fit",
 	.summary = "fit defocus, astigmatism and scan rotation to a spectrum",
@@ -31,6 +36,22 @@ const cli_program fit_program = {
 	               "covariance, the explained fraction of the signal, every start and step, and what to be warned of: see ssb-info.",
 	.libraries = "FFTW 3, LAPACK",
 };
+
+/* With --map nothing is fitted: an option that says how to fit is a mistake. */
+static bool check_map_options(const json_t *given, ssb_error *err)
+{
+	static const char *const usable[] = {"map", "fix", "start", "objective", "device"};
+	const char *key;
+	json_t *value;
+	json_object_foreach((json_t *)given, key, value) {
+		bool known = false;
+		for (size_t i = 0; i < sizeof usable / sizeof *usable; i++)
+			known |= !strcmp(key, usable[i]);
+		if (!known)
+			return ssb_fail(err, SSB_USAGE, "--%s says how to fit, and --map fits nothing", key);
+	}
+	return true;
+}
 
 void fit_parse(fit_options *o, int argc, char **argv)
 {
@@ -43,6 +64,8 @@ void fit_parse(fit_options *o, int argc, char **argv)
 		{"start", 's', "FIT", cli_text, &o->start, "climb from another fit's values, without a search"},
 		{"c10", 0, "LO:HI", parse_range, &o->C10_range_A, "range of C10 to search (default -60nm:60nm)"},
 		{"c12", 0, "LENGTH", parse_length, &o->C12_most_A, "largest C12 to search (default 15nm)"},
+		{"map", 0, "NAME=LO:HI:N,…", parse_map, &o->map,
+		 "no fit: the objective at N values of one or two parameters, as C10=-30nm:30nm:61,C12a=-5nm:5nm:21; all else is held (--start, --fix, 0)"},
 		{"device", 0, "auto|cpu|cuda", cli_text, &o->device, "where to compute (default auto)"},
 	};
 	cli_program program = fit_program;
@@ -53,6 +76,8 @@ void fit_parse(fit_options *o, int argc, char **argv)
 	bool ok = true;
 	if (c->operands != 1)
 		ok = ssb_fail(&err, SSB_USAGE, "needs one spectrum");
+	else if (o->map.axes && !check_map_options(c->options, &err))
+		ok = false;
 	else if (o->start && !strcmp(o->start, "-") && !strcmp(c->operand[0], "-"))
 		ok = ssb_fail(&err, SSB_USAGE, "only one input can be standard input");
 	else

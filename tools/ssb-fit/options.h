@@ -3,12 +3,13 @@
 #define SSB_FIT_OPTIONS_H
 
 #include "tools/common/cli.h"
-#include "tools/ssb-fit/fit.h"
+#include "tools/ssb-fit/map.h"
 
 typedef struct fit_options {
 	const char *output, *device, *start, *spectrum;
 	double C10_range_A[2], C12_most_A;
 	cli_list fix;              /* NAME=VALUE */
+	map_grid map;              /* no axes: a fit is wanted */
 	cli_common common;
 } fit_options;
 

@@ -110,14 +110,20 @@ static json_t *polarity_json(const fit_result *r)
 	return p;
 }
 
-static json_t *describe(const fit_problem *problem, const fit_result *r, const json_t *spectrum)
+json_t *report_instrument(const json_t *spectrum)
 {
 	static const char *const instrument[] = {"high_tension_kV", "wavelength_A", "semiangle_mrad", "detector_sampling_mrad", "scan_step_A",
 	                                         "scan_shape", "scan_origin", "I0_counts", "bf_pixels"};
-	json_t *meta = json_object(), *names = json_array();
+	json_t *meta = json_object();
 	for (size_t i = 0; i < sizeof instrument / sizeof *instrument; i++)
 		if (json_object_get(spectrum, instrument[i]))
 			json_object_set(meta, instrument[i], json_object_get(spectrum, instrument[i]));
+	return meta;
+}
+
+static json_t *describe(const fit_problem *problem, const fit_result *r, const json_t *spectrum)
+{
+	json_t *meta = report_instrument(spectrum), *names = json_array();
 	json_object_set_new(meta, "found", json_boolean(r->worth.found));
 	json_object_set_new(meta, "parameters", parameters(r));
 	if (r->worth.found) {
@@ -140,7 +146,7 @@ static json_t *describe(const fit_problem *problem, const fit_result *r, const j
 	return meta;
 }
 
-static json_t *history(const fit_options *o, ssb_reader *spectrum, ssb_reader *start, ssb_error *err)
+json_t *report_history(const fit_options *o, ssb_reader *spectrum, ssb_reader *start, ssb_error *err)
 {
 	json_t *inputs = json_array();
 	ssb_reader *const readers[2] = {spectrum, start};
@@ -178,7 +184,7 @@ void report_say(const fit_problem *problem, const fit_result *r)
 bool report_store(const fit_problem *problem, const fit_result *r, const fit_options *o, ssb_reader *spectrum, ssb_reader *start,
                   ssb_error *err)
 {
-	json_t *past = history(o, spectrum, start, err);
+	json_t *past = report_history(o, spectrum, start, err);
 	if (!past)
 		return false;
 	json_t *meta = describe(problem, r, ssb_reader_meta(spectrum));
