@@ -4,21 +4,27 @@
 
 #include "tools/ssb-recon/options.h"
 
-typedef struct phase_image {
-	size_t factor;
-	double *value;   /* f R x f C, rad */
-	size_t count;
-	double polarity;
-} phase_image;
+/* What is written. All images have rows x columns = f R x f C pixels and are in rad. */
+typedef struct phase_images {
+	size_t factor, rows, columns;
+	size_t count;                  /* of `phase`, and of `thin`: 1, or the length of the stack */
+	double *phase;                 /* count images; owned */
+	double *thin;                  /* count images behind `phase` in its block, with tilt and thickness 0; NULL: not asked for */
+	double *halves;                /* 2 images, of half of the bright-field pixels each; NULL: not asked for; owned */
+	optics_parameters *parameters; /* count, of `phase`; then those of `thin`; owned */
+	double limit_per_A;            /* highest frequency that a phase can hold: 2 alpha / lambda */
+} phase_images;
 
-/* Fill value, count and polarity; factor is set by the caller. */
-bool phase_compute(phase_image *image, const backend *b, const evidence *e, const optics_parameters *p, enum estimator estimator,
-                   double epsilon, size_t memory, ssb_error *err);
+/* Compute what `o` asks for; `p` as recon_parameters gives it. Fails (SSB_RUNTIME) when the images, and with them the halves of the
+ * spectrum, do not fit in --memory. End with phase_free, also after a failure. */
+bool phase_compute(phase_images *images, const backend *b, const evidence *e, const optics_parameters *p, const recon_options *o,
+                   ssb_error *err);
 
-/* Write the phase container (formats/SPEC.md). `fit` may be NULL. */
-bool phase_store(const phase_image *image, const recon_options *o, const evidence *e, const optics_parameters *p, ssb_reader *spectrum,
-                 ssb_reader *fit, ssb_error *err);
+/* Write the phase container (formats/SPEC.md). `fit` is the fit's reader and `fit_meta` what recon_fit_meta made of its meta; both may
+ * be NULL. */
+bool phase_store(const phase_images *images, const recon_options *o, const evidence *e, ssb_reader *spectrum, ssb_reader *fit,
+                 const json_t *fit_meta, ssb_error *err);
 
-void phase_free(phase_image *image);
+void phase_free(phase_images *images);
 
 #endif
