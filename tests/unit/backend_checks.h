@@ -209,7 +209,7 @@ typedef struct computed {
 	double *score, *image, variance;
 } computed;
 
-/* Every bin and its conjugate at a frequency beyond the native grid; derivatives at a quarter of them, by all 29 parameters in falling
+/* Every bin and its conjugate at a frequency beyond the native grid; derivatives at a quarter of them, by all 30 parameters in falling
  * order. */
 static computed compute(const backend *b, const golden_case *g)
 {

@@ -3,71 +3,80 @@
  * gamma = T_- - T_+, T = a w e^{i psi}. With A = a w, d_i = dpsi/di, u_i = dA/di:
  *   dT/di    = (u_i + i A d_i) e^{i psi}
  *   d2T/didj = (A_ij - A d_i d_j + i (u_i d_j + u_j d_i + A psi_ij)) e^{i psi}
- * a, w, psi below are a value with its first and second derivative: of a and psi by the rotation, of w = sin(x)/x by x. */
+ * The rotation and log_sampling are the argument and the log-modulus of one complex factor on k. They move k, r + ic, to i k and k; in
+ * the aperture, homogeneous in k and its own edge, they move q against it instead. */
 #ifndef TRANSFER_DERIVATIVE_H
 #define TRANSFER_DERIVATIVE_H
 
 #include "tools/transfer/gamma.h"
 #include "tools/transfer/pixels.h"
 
+/* Derivatives of a function of k by what moves the frame: by the rotation r and log_sampling s, then rr, rs, ss. */
+enum { BY_R, BY_S, BY_RR, BY_RS, BY_SS, FRAME_DERIVATIVES };
+enum { SPECIALS = FIT_PARAMETERS - ABERRATIONS }; /* tilt_r, tilt_c, thickness, rotation, sampling: those that change A */
+
 /* What does not change from q to q. */
 typedef struct derivative_model {
 	size_t n;
 	int parameter[FIT_PARAMETERS];
-	bool rotation;                        /* is it fitted */
+	bool moves;                           /* is the rotation or the sampling fitted */
 	bool thick;                           /* w is not 1 throughout */
 	polynomial chi[6];                    /* chi, d_r, d_c, d_rr, d_rc, d_cc */
 	polynomial basis[FIT_PARAMETERS][3];  /* of each aberration: p_i, d_r, d_c, by position in `parameter` */
 } derivative_model;
 
-/* x and w along the specimen's parameters. */
+/* x = rate t / 2 and w(x) along the specials. */
 typedef struct thickness_path {
-	double w[3];
-	double x[4];             /* dx/d(tilt_r, tilt_c, thickness, rotation) */
-	double x_thickness[4];   /* d2x / d(the same) d(thickness) */
-	double x_rotation;       /* d2x / d(rotation)^2 */
+	double w[3];                  /* w, w', w'' */
+	double x[SPECIALS];           /* dx/di */
+	double x_thickness[SPECIALS]; /* d2x / di d(thickness) */
+	double x_frame[3];            /* d2x by rr, rs, ss */
 } thickness_path;
 
-/* a along the rotation, of the term of `sign`: k, q and dq/d(rotation) in the detector frame. */
-SSB_HD void amplitude_path(int sign, double kr, double kc, const double q[2], const double q1[2], double aperture_k, double wavelength,
-                           double semiangle, const double sampling[2], double a[3])
+/* The frame's derivatives of a function with gradient g and Hessian H[3] (rr, rc, cc), whose argument moves by `turn` with the rotation
+ * and by `grow` with log_sampling; way: +1 when it is k that moves, -1 when it is q against it. */
+SSB_HD void frame_derivatives(const double g[2], const double H[3], const double turn[2], const double grow[2], int way,
+                              double by[FRAME_DERIVATIVES])
+{
+	by[BY_R] = g[0] * turn[0] + g[1] * turn[1];
+	by[BY_S] = g[0] * grow[0] + g[1] * grow[1];
+	by[BY_RR] = H[0] * turn[0] * turn[0] + 2 * H[1] * turn[0] * turn[1] + H[2] * turn[1] * turn[1] - way * by[BY_S];
+	by[BY_RS] = H[0] * turn[0] * grow[0] + H[1] * (turn[0] * grow[1] + turn[1] * grow[0]) + H[2] * turn[1] * grow[1] + way * by[BY_R];
+	by[BY_SS] = H[0] * grow[0] * grow[0] + 2 * H[1] * grow[0] * grow[1] + H[2] * grow[1] * grow[1] + way * by[BY_S];
+}
+
+/* The frame's derivatives of a, and a, of the term of `sign`: k, q and dq/d(rotation) in the detector frame. */
+SSB_HD double amplitude_derivatives(int sign, double kr, double kc, const double q[2], const double q1[2], double aperture_k,
+                                    double wavelength, double semiangle, const double sampling[2], double by[FRAME_DERIVATIVES])
 {
 	const double v[2] = {kr + sign * q[0], kc + sign * q[1]};
-	const double v1[2] = {sign * q1[0], sign * q1[1]}, v2[2] = {-sign * q[0], -sign * q[1]};
-	double value[3];
-	aperture_path(v, v1, v2, wavelength, semiangle, sampling, value);
-	for (int j = 0; j < 3; j++)
-		a[j] = aperture_k * value[j];
+	const double turn[2] = {sign * q1[0], sign * q1[1]}, grow[2] = {-sign * q[0], -sign * q[1]};
+	double g[2], H[3];
+	const double a = aperture_k * aperture_gradient(v, wavelength, semiangle, sampling, g, H);
+	frame_derivatives(g, H, turn, grow, -1, by);
+	for (int i = 0; i < FRAME_DERIVATIVES; i++)
+		by[i] *= aperture_k;
+	return a;
 }
 
 /* k, q in the scan frame; q2 = |q|^2, tilt_phase = 2 pi q.tau. */
 SSB_HD void thickness_path_at(int sign, double kr, double kc, const double q[2], double q2, double tilt_phase, double wavelength,
                               double thickness, thickness_path *t)
 {
-	const double kq = kr * q[0] + kc * q[1], kq1 = kr * q[1] - kc * q[0];
-	const double rate = thickness_rate(sign, wavelength, q2, kq, tilt_phase), rate1 = 2 * M_PI * wavelength * kq1;
+	const double kq = kr * q[0] + kc * q[1], ikq = kr * q[1] - kc * q[0];
+	const double rate = thickness_rate(sign, wavelength, q2, kq, tilt_phase);
 	sinc_path(rate * thickness / 2, t->w);
-	t->x[0] = -M_PI * q[0] * thickness;
-	t->x[1] = -M_PI * q[1] * thickness;
-	t->x[2] = rate / 2;
-	t->x[3] = rate1 * thickness / 2;
 	t->x_thickness[0] = -M_PI * q[0];
 	t->x_thickness[1] = -M_PI * q[1];
 	t->x_thickness[2] = 0;
-	t->x_thickness[3] = rate1 / 2;
-	t->x_rotation = -M_PI * wavelength * kq * thickness;
-}
-
-/* Derivative along the rotation, by which k = (r, c) moves to (-c, r), of a function with this gradient. */
-SSB_HD double rotation_slope(double r, double c, double fr, double fc)
-{
-	return fc * r - fr * c;
-}
-
-/* The second derivative, with this Hessian too. */
-SSB_HD double rotation_curvature(double r, double c, double fr, double fc, double frr, double frc, double fcc)
-{
-	return -fr * r - fc * c + frr * c * c - 2 * frc * c * r + fcc * r * r;
+	t->x_thickness[3] = M_PI * wavelength * ikq;
+	t->x_thickness[4] = M_PI * wavelength * kq;
+	for (int i = 0; i < SPECIALS; i++)
+		t->x[i] = t->x_thickness[i] * thickness;
+	t->x[2] = rate / 2;
+	t->x_frame[0] = -t->x[4];
+	t->x_frame[1] = t->x[3];
+	t->x_frame[2] = t->x[4];
 }
 
 /* z = s G e^{-i psi}, s = + for T_-, - for T_+ */
@@ -84,10 +93,16 @@ SSB_HD void gamma_in_phase(int sign, double g_re, double g_im, double e_re, doub
 	*y_im = -sign * (g_re * e_im - g_im * e_re);
 }
 
-/* u_i of tilt, thickness (rotates = 0) and rotation (1); x: dx/di. The aberrations' is 0. */
-SSB_HD double amplitude_slope(double a0, double a1, double w0, double w1, double x, double rotates)
+/* u_i of a special: ai = da/di, xi = dx/di */
+SSB_HD double amplitude_slope(double a, double ai, double w0, double w1, double xi)
 {
-	return a0 * w1 * x + rotates * a1 * w0;
+	return a * w1 * xi + ai * w0;
+}
+
+/* A_ij of two specials. */
+SSB_HD double amplitude_curvature(double a, double ai, double aj, double aij, const double w[3], double xi, double xj, double xij)
+{
+	return a * (w[2] * xi * xj + w[1] * xij) + w[1] * (ai * xj + aj * xi) + w[0] * aij;
 }
 
 /* (u + i v) e^{i psi}, v = A d_i: added to dgamma/di by T_-, subtracted by T_+ */
@@ -103,15 +118,6 @@ SSB_HD void pair_factor(double A, double di, double dj, double ui, double uj, do
 {
 	*re = -A * di * dj;
 	*im = ui * dj + uj * di;
-}
-
-/* Add A_ij of two parameters of specimen or rotation; xi = dx/di, xij = d2x/didj. */
-SSB_HD void add_amplitude_curvature(double a0, double a1, double a2, double w0, double w1, double w2, double xi, double xj, double xij,
-                                    double rotates_i, double rotates_j, double *re)
-{
-	*re += a0 * w2 * xi * xj + a1 * w1 * (rotates_i * xj + rotates_j * xi);
-	*re += rotates_i * rotates_j * a2 * w0;
-	*re += a0 * w1 * xij;
 }
 
 /* Add (re + i im) e^{i psi} = s d2T/didj to S_ij (as G conj of it) and to Y_ij; z, y as above. */

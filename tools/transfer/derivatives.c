@@ -12,15 +12,14 @@ typedef double column[BLOCK];
 
 /* One term of gamma and its derivatives over a block of pixels. */
 typedef struct term_block {
-	column a[3], w[3], psi[3];   /* value, first and second derivative: a, psi by the rotation; w by x */
-	column x[4];                 /* dx/d(tilt_r, tilt_c, thickness, rotation) */
-	column x_thickness[4];       /* d2x / d(the same) d(thickness) */
-	column x_rotation;           /* d2x / d(rotation)^2 */
+	column a, psi, a_by[FRAME_DERIVATIVES], psi_by[FRAME_DERIVATIVES];
+	column w[3], x[SPECIALS], x_thickness[SPECIALS], x_frame[3];
+	column none;                 /* zeros */
 	column A, e_re, e_im;        /* A = a w; e^{i psi} */
 	column z_re, z_im;           /* s G e^{-i psi}, s = + for T_-, - for T_+ */
 	column y_re, y_im;           /* s conj(gamma) e^{i psi} */
 	column d[FIT_PARAMETERS], u[FIT_PARAMETERS];
-	column along[FIT_PARAMETERS]; /* d2psi / d(coefficient) d(rotation) */
+	column along[FIT_PARAMETERS][2]; /* d2psi / d(coefficient) d(rotation, sampling) */
 } term_block;
 
 typedef struct worker {
@@ -28,8 +27,8 @@ typedef struct worker {
 	const pixel_table *table;
 	overlap o;
 	term_block term[2];
-	column g_re, g_im, chi1_k, chi2_k, scratch[6];
-	column basis_k[FIT_PARAMETERS], along_k[FIT_PARAMETERS]; /* p_i(k) and its derivative along the rotation, by position in `parameter` */
+	column g_re, g_im, chi_k_by[FRAME_DERIVATIVES], scratch[6];
+	column basis_k[FIT_PARAMETERS], along_k[FIT_PARAMETERS][2]; /* p_i(k) and its slopes along the frame, by position in `parameter` */
 	column gi_re[FIT_PARAMETERS], gi_im[FIT_PARAMETERS];
 	derivative_sums sums;
 } worker;
@@ -52,10 +51,11 @@ static slice slice_of(const overlap *o, size_t first)
 KERNEL static void fill_aperture(term_block *t, const slice *s, const double q[2], const double q1[2], int sign, const pixel_table *p)
 {
 	for (size_t i = 0; i < s->count; i++) {
-		double a[3];
-		amplitude_path(sign, s->detector[0][i], s->detector[1][i], q, q1, s->aperture[i], p->wavelength, p->semiangle, p->sampling, a);
-		for (int j = 0; j < 3; j++)
-			t->a[j][i] = a[j];
+		double by[FRAME_DERIVATIVES];
+		t->a[i] = amplitude_derivatives(sign, s->detector[0][i], s->detector[1][i], q, q1, s->aperture[i], p->wavelength, p->semiangle,
+		                                p->sampling, by);
+		for (int j = 0; j < FRAME_DERIVATIVES; j++)
+			t->a_by[j][i] = by[j];
 	}
 }
 
@@ -65,33 +65,35 @@ KERNEL static void fill_thickness(term_block *t, const slice *s, const double q[
 	for (size_t i = 0; i < s->count; i++) {
 		thickness_path path;
 		thickness_path_at(sign, s->scan[0][i], s->scan[1][i], q, q2, tilt_phase, p->wavelength, p->thickness, &path);
-		for (int j = 0; j < 3; j++)
+		for (int j = 0; j < 3; j++) {
 			t->w[j][i] = path.w[j];
-		for (int j = 0; j < 4; j++) {
+			t->x_frame[j][i] = path.x_frame[j];
+		}
+		for (int j = 0; j < SPECIALS; j++) {
 			t->x[j][i] = path.x[j];
 			t->x_thickness[j][i] = path.x_thickness[j];
 		}
-		t->x_rotation[i] = path.x_rotation;
 	}
 }
 
-/* First and second derivative along the rotation of a function whose gradient and Hessian are f[1 … 5], at k + d; k moves by k1. */
-KERNEL static void path_derivatives(const double *restrict r, const double *restrict c, const double *restrict fr,
-                                    const double *restrict fc, const double *restrict frr, const double *restrict frc,
-                                    const double *restrict fcc, size_t n, double *restrict first, double *restrict second)
+/* The frame's derivatives of chi at k + d; k moves. */
+KERNEL static void path_derivatives(const double *restrict r, const double *restrict c, const column f[6], size_t n,
+                                    column by[FRAME_DERIVATIVES])
 {
 	for (size_t i = 0; i < n; i++) {
-		first[i] = rotation_slope(r[i], c[i], fr[i], fc[i]);
-		second[i] = rotation_curvature(r[i], c[i], fr[i], fc[i], frr[i], frc[i], fcc[i]);
+		const double g[2] = {f[1][i], f[2][i]}, H[3] = {f[3][i], f[4][i], f[5][i]}, turn[2] = {-c[i], r[i]}, grow[2] = {r[i], c[i]};
+		double at[FRAME_DERIVATIVES];
+		frame_derivatives(g, H, turn, grow, 1, at);
+		for (int j = 0; j < FRAME_DERIVATIVES; j++)
+			by[j][i] = at[j];
 	}
 }
 
-static void chi_path(const derivative_model *m, worker *w, const slice *s, double dr, double dc, double *first, double *second)
+static void chi_path(const derivative_model *m, worker *w, const slice *s, double dr, double dc, column by[FRAME_DERIVATIVES])
 {
 	for (int i = 1; i < 6; i++)
 		polynomial_values(&m->chi[i], s->scan[0], s->scan[1], dr, dc, s->count, w->scratch[i]);
-	path_derivatives(s->scan[0], s->scan[1], w->scratch[1], w->scratch[2], w->scratch[3], w->scratch[4], w->scratch[5], s->count, first,
-	                 second);
+	path_derivatives(s->scan[0], s->scan[1], (const column *)w->scratch, s->count, by);
 }
 
 KERNEL static void signed_difference(double *restrict at_v, const double *restrict at_k, double sign, size_t n)
@@ -101,17 +103,19 @@ KERNEL static void signed_difference(double *restrict at_v, const double *restri
 }
 
 KERNEL static void gradient_along(const double *restrict r, const double *restrict c, const double *restrict fr,
-                                  const double *restrict fc, size_t n, double *restrict out)
+                                  const double *restrict fc, size_t n, column out[2])
 {
-	for (size_t i = 0; i < n; i++)
-		out[i] = rotation_slope(r[i], c[i], fr[i], fc[i]);
+	for (size_t i = 0; i < n; i++) {
+		out[0][i] = fc[i] * r[i] - fr[i] * c[i];
+		out[1][i] = fr[i] * r[i] + fc[i] * c[i];
+	}
 }
 
-/* p_i at k + d, and its derivative along the rotation when that is fitted too */
-static void basis_path(const derivative_model *m, worker *w, size_t i, const slice *s, double dr, double dc, double *value, double *along)
+/* p_i at k + d, and its slopes along the frame where that moves */
+static void basis_path(const derivative_model *m, worker *w, size_t i, const slice *s, double dr, double dc, double *value, column along[2])
 {
 	polynomial_values(&m->basis[i][0], s->scan[0], s->scan[1], dr, dc, s->count, value);
-	if (!m->rotation)
+	if (!m->moves)
 		return;
 	for (int j = 1; j < 3; j++)
 		polynomial_values(&m->basis[i][j], s->scan[0], s->scan[1], dr, dc, s->count, w->scratch[j]);
@@ -122,29 +126,34 @@ static void fill_basis(const derivative_model *m, worker *w, term_block *t, size
 {
 	basis_path(m, w, i, s, sign * q[0], sign * q[1], t->d[i], t->along[i]);
 	signed_difference(t->d[i], w->basis_k[i], sign, s->count);
-	if (m->rotation)
-		signed_difference(t->along[i], w->along_k[i], sign, s->count);
+	for (int j = 0; m->moves && j < 2; j++)
+		signed_difference(t->along[i][j], w->along_k[i][j], sign, s->count);
 }
 
 KERNEL static void fill_exponential(term_block *t, const slice *s, int sign)
 {
 	for (size_t i = 0; i < s->count; i++) {
 		double sine, cosine;
-		sine_cosine(t->psi[0][i], &sine, &cosine);
+		sine_cosine(t->psi[i], &sine, &cosine);
 		t->e_re[i] = cosine;
 		t->e_im[i] = sine;
-		t->A[i] = t->a[0][i] * t->w[0][i];
+		t->A[i] = t->a[i] * t->w[0][i];
 		evidence_in_phase(sign, s->G_re[i], s->G_im[i], cosine, sine, &t->z_re[i], &t->z_im[i]);
 	}
 }
 
-/* u_i = dA/di for tilt, thickness and rotation; the aberrations' is 0 */
+/* da/di of a special */
+static const double *amplitude_by(const term_block *t, int parameter)
+{
+	return parameter < ROTATION ? t->none : t->a_by[parameter - ROTATION];
+}
+
+/* u_i = dA/di of a special; the aberrations' is 0 */
 KERNEL static void fill_amplitude_derivative(term_block *t, size_t i, int parameter, size_t n)
 {
-	const double *x = t->x[parameter - TILT_R];
-	const double rotates = parameter == ROTATION;
+	const double *x = t->x[parameter - TILT_R], *a1 = amplitude_by(t, parameter);
 	for (size_t k = 0; k < n; k++)
-		t->u[i][k] = amplitude_slope(t->a[0][k], t->a[1][k], t->w[0][k], t->w[1][k], x[k], rotates);
+		t->u[i][k] = amplitude_slope(t->a[k], a1[k], t->w[0][k], t->w[1][k], x[k]);
 }
 
 static void fill_term(const derivative_model *m, worker *w, term_block *t, const slice *s, const double q[2], int sign)
@@ -156,19 +165,18 @@ static void fill_term(const derivative_model *m, worker *w, term_block *t, const
 	fill_aperture(t, s, qd, q1d, sign, p);
 	if (m->thick)
 		fill_thickness(t, s, q, sign, p);
-	polynomial_values(&m->chi[0], s->scan[0], s->scan[1], sign * q[0], sign * q[1], s->count, t->psi[0]);
-	signed_difference(t->psi[0], s->chi_k, sign, s->count);
-	if (m->rotation) {
-		chi_path(m, w, s, sign * q[0], sign * q[1], t->psi[1], t->psi[2]);
-		signed_difference(t->psi[1], w->chi1_k, sign, s->count);
-		signed_difference(t->psi[2], w->chi2_k, sign, s->count);
-	}
+	polynomial_values(&m->chi[0], s->scan[0], s->scan[1], sign * q[0], sign * q[1], s->count, t->psi);
+	signed_difference(t->psi, s->chi_k, sign, s->count);
+	if (m->moves)
+		chi_path(m, w, s, sign * q[0], sign * q[1], t->psi_by);
+	for (int i = 0; m->moves && i < FRAME_DERIVATIVES; i++)
+		signed_difference(t->psi_by[i], w->chi_k_by[i], sign, s->count);
 	fill_exponential(t, s, sign);
 	for (size_t i = 0; i < m->n; i++) {
 		if (m->parameter[i] < ABERRATIONS)
 			fill_basis(m, w, t, i, s, q, sign);
-		else if (m->parameter[i] == ROTATION)
-			memcpy(t->d[i], t->psi[1], s->count * sizeof(double));
+		else if (m->parameter[i] >= ROTATION)
+			memcpy(t->d[i], t->psi_by[m->parameter[i] - ROTATION], s->count * sizeof(double));
 		else
 			memset(t->d[i], 0, s->count * sizeof(double));
 		if (m->parameter[i] >= ABERRATIONS)
@@ -217,33 +225,42 @@ KERNEL static double complex dot(const double *restrict a_re, const double *rest
 	return CMPLX(re, im);
 }
 
-/* d2x/dadb, NULL where it is 0 */
+/* Index of the frame's second derivative by two of rotation, sampling. */
+static int second_by(int a, int b)
+{
+	return BY_RR + (a == SAMPLING) + (b == SAMPLING);
+}
+
+/* d2x/dadb */
 static const double *second_x(const term_block *t, int a, int b)
 {
-	if (a == ROTATION && b == ROTATION)
-		return t->x_rotation;
-	return a == THICKNESS ? t->x_thickness[b - TILT_R] : b == THICKNESS ? t->x_thickness[a - TILT_R] : NULL;
+	if (a >= ROTATION && b >= ROTATION)
+		return t->x_frame[second_by(a, b) - BY_RR];
+	return a == THICKNESS ? t->x_thickness[b - TILT_R] : b == THICKNESS ? t->x_thickness[a - TILT_R] : t->none;
 }
 
 /* Real and imaginary factor of d2T/didj e^{-i psi}. */
 KERNEL static void pair_factors(const derivative_model *m, const term_block *t, size_t i, size_t j, size_t n, double *restrict re,
                                 double *restrict im)
 {
-	for (size_t k = 0; k < n; k++)
-		pair_factor(t->A[k], t->d[i][k], t->d[j][k], t->u[i][k], t->u[j][k], &re[k], &im[k]);
 	const int a = m->parameter[i], b = m->parameter[j];
-	if (a < ABERRATIONS || b < ABERRATIONS) {
-		const double *along = a == ROTATION ? t->along[j] : b == ROTATION ? t->along[i] : NULL;
-		for (size_t k = 0; along && k < n; k++)
-			im[k] += t->A[k] * along[k];
-		return;
-	}
-	const double *xa = t->x[a - TILT_R], *xb = t->x[b - TILT_R], *xab = second_x(t, a, b);
-	const double rotates_a = a == ROTATION, rotates_b = b == ROTATION, both = rotates_a * rotates_b;
+	const bool move = a >= ROTATION && b >= ROTATION;
+	const double *psi2 = move ? t->psi_by[second_by(a, b)] : t->none;
+	if (a < ABERRATIONS && b >= ROTATION)
+		psi2 = t->along[i][b - ROTATION];
+	if (b < ABERRATIONS && a >= ROTATION)
+		psi2 = t->along[j][a - ROTATION];
 	for (size_t k = 0; k < n; k++) {
-		add_amplitude_curvature(t->a[0][k], t->a[1][k], t->a[2][k], t->w[0][k], t->w[1][k], t->w[2][k], xa[k], xb[k], xab ? xab[k] : 0,
-		                        rotates_a, rotates_b, &re[k]);
-		im[k] += both * t->A[k] * t->psi[2][k];
+		pair_factor(t->A[k], t->d[i][k], t->d[j][k], t->u[i][k], t->u[j][k], &re[k], &im[k]);
+		im[k] += t->A[k] * psi2[k];
+	}
+	if (a < ABERRATIONS || b < ABERRATIONS)
+		return;
+	const double *xa = t->x[a - TILT_R], *xb = t->x[b - TILT_R], *xab = second_x(t, a, b);
+	const double *a1 = amplitude_by(t, a), *a2 = amplitude_by(t, b), *a12 = move ? t->a_by[second_by(a, b)] : t->none;
+	for (size_t k = 0; k < n; k++) {
+		const double w[3] = {t->w[0][k], t->w[1][k], t->w[2][k]};
+		re[k] += amplitude_curvature(t->a[k], a1[k], a2[k], a12[k], w, xa[k], xb[k], xab[k]);
 	}
 }
 
@@ -259,8 +276,8 @@ KERNEL static void pair_dots(const double *restrict re, const double *restrict i
 static void add_block(const derivative_model *m, worker *w, const slice *s, const double q[2])
 {
 	derivative_sums *sum = &w->sums;
-	if (m->rotation)
-		chi_path(m, w, s, 0, 0, w->chi1_k, w->chi2_k);
+	if (m->moves)
+		chi_path(m, w, s, 0, 0, w->chi_k_by);
 	for (size_t i = 0; i < m->n; i++)
 		if (m->parameter[i] < ABERRATIONS)
 			basis_path(m, w, i, s, 0, 0, w->basis_k[i], w->along_k[i]);

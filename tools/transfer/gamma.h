@@ -1,7 +1,8 @@
 /* The transfer function gamma(q,k) = P(k-q) P*(k) w_- - P*(k+q) P(k) w_+ (physics.md section 3), element by element.
  *
  * Each term is T = a w e^{i psi}: a = A(k) A(k-+q), psi_- = chi(k) - chi(k-q), psi_+ = chi(k+q) - chi(k), w = sin(x)/x with
- * x = rate t / 2. Aberrations enter psi only, tilt and thickness w only, the rotation all three. Written once for host and CUDA. */
+ * x = rate t / 2. Aberrations enter psi only, tilt and thickness w only, the rotation and the sampling all three. Written once for host
+ * and CUDA. */
 #ifndef TRANSFER_GAMMA_H
 #define TRANSFER_GAMMA_H
 
@@ -52,11 +53,9 @@ SSB_HD void add_U(double G_re, double G_im, double g_re, double g_im, double *re
 /* Add 1/`share` of -i G conj(gamma)/|gamma|: one bin of the half-plane spectrum of a pixel's phase image (section 4). */
 SSB_HD void add_sideband(double G_re, double G_im, double g_re, double g_im, double share, double *re, double *im)
 {
-	const double modulus = hypot(g_re, g_im);
-	if (!(modulus > GAMMA_ZERO))
-		return;
-	*re += (G_im * g_re - G_re * g_im) / (modulus * share);
-	*im -= (G_re * g_re + G_im * g_im) / (modulus * share);
+	const double inverse = gamma_inverse(g_re, g_im) / share;
+	*re += (G_im * g_re - G_re * g_im) * inverse;
+	*im -= (G_re * g_re + G_im * g_im) * inverse;
 }
 
 /* sin(x)/x; by its series near 0. */
@@ -86,26 +85,25 @@ SSB_HD double thickness_rate(int sign, double wavelength, double q2, double kq, 
 	return sign * M_PI * wavelength * (q2 + sign * 2 * kq) - tilt_phase;
 }
 
-/* The aperture along a path v(t) in the detector frame with derivatives v1, v2: A, A', A'' in value[3]; the derivatives are those
- * of the ramp and 0 off it (its kinks are ignored). */
-SSB_HD void aperture_path(const double v[2], const double v1[2], const double v2[2], double wavelength, double semiangle,
-                          const double sampling[2], double value[3])
+/* A with its gradient g[2] and Hessian H[3] (rr, rc, cc) at v in the detector frame: those of the ramp and 0 off it (its kinks are
+ * ignored). */
+SSB_HD double aperture_gradient(const double v[2], double wavelength, double semiangle, const double sampling[2], double g[2], double H[3])
 {
-	const double sr = sampling[0] * sampling[0], sc = sampling[1] * sampling[1];
-	const double a = v[0] * v[0] + v[1] * v[1], b = sr * v[0] * v[0] + sc * v[1] * v[1];
+	const double S[2] = {sampling[0] * sampling[0], sampling[1] * sampling[1]}, Sv[2] = {S[0] * v[0], S[1] * v[1]};
+	const double a = v[0] * v[0] + v[1] * v[1], b = v[0] * Sv[0] + v[1] * Sv[1];
 	const bool centre = !(a > 0);
 	const double a_ = centre ? 1 : a, b_ = centre ? 1 : b;
-	const double a1 = 2 * (v[0] * v1[0] + v[1] * v1[1]), b1 = 2 * (sr * v[0] * v1[0] + sc * v[1] * v1[1]);
-	const double a2 = 2 * (v1[0] * v1[0] + v1[1] * v1[1] + v[0] * v2[0] + v[1] * v2[1]);
-	const double b2 = 2 * (sr * (v1[0] * v1[0] + v[0] * v2[0]) + sc * (v1[1] * v1[1] + v[1] * v2[1]));
 	const double ra = sqrt(a_), ib = 1 / sqrt(b_);
 	const double f = (semiangle * ra - wavelength * a_) * ib; /* the ramp less 1/2, as a function of a = |v|^2 and b = (d |v|)^2 */
-	const double fa = (semiangle / (2 * ra) - wavelength) * ib, fb = -f / (2 * b_);
-	const double faa = -semiangle / (4 * ra * a_) * ib, fab = -fa / (2 * b_), fbb = 3 * f / (4 * b_ * b_);
-	const bool ramp = !centre && fabs(f) < 0.5;
-	value[0] = centre ? 1 : f < -0.5 ? 0 : f > 0.5 ? 1 : f + 0.5;
-	value[1] = ramp ? fa * a1 + fb * b1 : 0;
-	value[2] = ramp ? fa * a2 + fb * b2 + faa * a1 * a1 + 2 * fab * a1 * b1 + fbb * b1 * b1 : 0;
+	const double ramp = !centre && fabs(f) < 0.5;
+	const double fa = ramp * (semiangle / (2 * ra) - wavelength) * ib, fb = -ramp * f / (2 * b_);
+	const double faa = -ramp * semiangle / (4 * ra * a_) * ib, fab = -fa / (2 * b_), fbb = ramp * 3 * f / (4 * b_ * b_);
+	for (int i = 0; i < 2; i++) {
+		g[i] = 2 * (fa * v[i] + fb * Sv[i]);
+		H[2 * i] = 2 * (fa + fb * S[i]) + 4 * (faa * v[i] * v[i] + 2 * fab * v[i] * Sv[i] + fbb * Sv[i] * Sv[i]);
+	}
+	H[1] = 4 * (faa * v[0] * v[1] + fab * (v[0] * Sv[1] + v[1] * Sv[0]) + fbb * Sv[0] * Sv[1]);
+	return centre ? 1 : f < -0.5 ? 0 : f > 0.5 ? 1 : f + 0.5;
 }
 
 #endif

@@ -7,10 +7,12 @@
 bool pixel_table_make(pixel_table *t, const evidence *e, const optics_parameters *p)
 {
 	const optics_geometry *g = &e->geometry;
+	const double scale = exp(p->log_sampling);
 	const double widest = g->sampling_rad[0] > g->sampling_rad[1] ? g->sampling_rad[0] : g->sampling_rad[1];
 	*t = (pixel_table){
-		.pixels = e->pixels, .wavelength = g->wavelength_A, .semiangle = g->semiangle_rad,
-		.sampling = {g->sampling_rad[0], g->sampling_rad[1]}, .reach = (g->semiangle_rad + widest / 2) / g->wavelength_A,
+		.pixels = e->pixels, .wavelength = g->wavelength_A, .semiangle = scale * g->semiangle_rad,
+		.sampling = {scale * g->sampling_rad[0], scale * g->sampling_rad[1]},
+		.reach = scale * (g->semiangle_rad + widest / 2) / g->wavelength_A,
 		.cosine = cos(p->rotation_rad), .sine = sin(p->rotation_rad), .transposed = p->transposed,
 		.tilt = {p->tilt_rad[0], p->tilt_rad[1]}, .thickness = p->thickness_A,
 		.chi = chi_from_coefficients(p->C_A, g->wavelength_A),
@@ -22,6 +24,7 @@ bool pixel_table_make(pixel_table *t, const evidence *e, const optics_parameters
 	for (size_t b = 0; b < e->pixels; b++) {
 		double k[2], s[2];
 		evidence_k(e, b, k);
+		k[0] *= scale, k[1] *= scale;
 		to_scan_frame(k, t->transposed, t->cosine, t->sine, s);
 		t->detector[0][b] = k[0], t->detector[1][b] = k[1];
 		t->scan[0][b] = s[0], t->scan[1][b] = s[1];

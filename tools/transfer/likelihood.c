@@ -9,7 +9,7 @@ derivative_model derivative_model_make(const pixel_table *table, const int *para
 		m.chi[i] = polynomial_derivative(&table->chi, order[i][0], order[i][1]);
 	for (size_t i = 0; i < n; i++) {
 		m.parameter[i] = parameter[i];
-		m.rotation |= parameter[i] == ROTATION;
+		m.moves |= parameter[i] == ROTATION || parameter[i] == SAMPLING;
 		m.thick |= parameter[i] >= TILT_R && parameter[i] <= THICKNESS;
 		if (parameter[i] >= ABERRATIONS)
 			continue;

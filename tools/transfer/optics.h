@@ -36,13 +36,14 @@ typedef struct optics_parameters {
 	double tilt_rad[2];       /* scan frame */
 	double thickness_A;
 	double rotation_rad;      /* detector frame to scan frame, after the transposition */
+	double log_sampling;      /* ln(detector sampling / the spectrum's); the semiangle scales with it: the disk's radius in pixels stays */
 	bool transposed;          /* the detector's axes are swapped before the rotation */
 } optics_parameters;
 
-/* Fit parameters: the 25 aberrations (enum aberration), then these. Units A and rad. */
-enum { TILT_R = ABERRATIONS, TILT_C, THICKNESS, ROTATION, FIT_PARAMETERS };
+/* Fit parameters: the 25 aberrations (enum aberration), then these. Units A and rad; SAMPLING is a logarithm. */
+enum { TILT_R = ABERRATIONS, TILT_C, THICKNESS, ROTATION, SAMPLING, FIT_PARAMETERS };
 
-/* Name of a fit parameter: "C12a", "tilt_r", "tilt_c", "thickness", "rotation". */
+/* Name of a fit parameter: "C12a", "tilt_r", "tilt_c", "thickness", "rotation", "sampling". */
 const char *fit_parameter_name(int parameter);
 double fit_parameter_get(const optics_parameters *p, int parameter);
 void fit_parameter_set(optics_parameters *p, int parameter, double value);

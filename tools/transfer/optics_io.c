@@ -108,6 +108,8 @@ json_t *optics_to_json(const optics_parameters *p)
 		json_object_set_new(optics, "tilt_mrad", json_pack("[f, f]", rounded(p->tilt_rad[0] * 1e3), rounded(p->tilt_rad[1] * 1e3)));
 	if (p->thickness_A != 0)
 		put(optics, "thickness_nm", p->thickness_A / 10);
+	if (rounded(exp(p->log_sampling)) != 1)
+		put(optics, "detector_scale", exp(p->log_sampling));
 	return optics;
 }
 
@@ -129,7 +131,7 @@ static bool take_order(optics_parameters *p, const json_t *optics, int o, size_t
 
 bool optics_from_json(optics_parameters *p, const json_t *optics, ssb_error *err)
 {
-	double rotation_deg, tilt_mrad[2] = {0, 0}, thickness_nm = 0;
+	double rotation_deg, tilt_mrad[2] = {0, 0}, thickness_nm = 0, scale = 1;
 	size_t used = 2;
 	*p = (optics_parameters){0};
 	if (!meta_number(optics, "rotation_deg", &rotation_deg, err) || !meta_boolean(optics, "transposed", &p->transposed, err))
@@ -141,10 +143,15 @@ bool optics_from_json(optics_parameters *p, const json_t *optics, ssb_error *err
 		return false;
 	if (json_object_get(optics, "thickness_nm") && (!meta_number(optics, "thickness_nm", &thickness_nm, err) || !++used))
 		return false;
+	if (json_object_get(optics, "detector_scale") && (!meta_number(optics, "detector_scale", &scale, err) || !++used))
+		return false;
+	if (!(scale > 0))
+		return ssb_fail(err, SSB_BAD_INPUT, "'detector_scale' is not positive");
 	if (used != json_object_size(optics))
 		return ssb_fail(err, SSB_BAD_INPUT, "'optics' holds a key that this version does not know");
 	p->rotation_rad = rotation_deg * RAD;
 	p->tilt_rad[0] = tilt_mrad[0] * 1e-3, p->tilt_rad[1] = tilt_mrad[1] * 1e-3;
 	p->thickness_A = thickness_nm * 10;
+	p->log_sampling = log(scale);
 	return true;
 }

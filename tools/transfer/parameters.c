@@ -7,13 +7,14 @@ static double *slot(optics_parameters *p, int parameter)
 	case TILT_C: return &p->tilt_rad[1];
 	case THICKNESS: return &p->thickness_A;
 	case ROTATION: return &p->rotation_rad;
+	case SAMPLING: return &p->log_sampling;
 	default: return &p->C_A[parameter];
 	}
 }
 
 const char *fit_parameter_name(int parameter)
 {
-	static const char *const specimen[] = {"tilt_r", "tilt_c", "thickness", "rotation"};
+	static const char *const specimen[] = {"tilt_r", "tilt_c", "thickness", "rotation", "sampling"};
 	return parameter < ABERRATIONS ? aberration_terms[parameter].name : specimen[parameter - ABERRATIONS];
 }
 

@@ -1,4 +1,5 @@
-/* The BF pixels under one parameter set: frames, aperture and chi of k, made once per set. For host and CUDA. */
+/* The BF pixels under one parameter set: frames, aperture and chi of k, made once per set; everything of the
+ * detector (k, sampling, semiangle) with the set's sampling. For host and CUDA. */
 #ifndef TRANSFER_PIXELS_H
 #define TRANSFER_PIXELS_H
 

@@ -109,9 +109,10 @@ enum { MOST_ITEMS = FIT_PARAMETERS + FIT_PARAMETERS * (FIT_PARAMETERS + 1) / 2 }
 
 /* One term of gamma and its derivatives at one pixel: the columns of derivatives.c. */
 typedef struct term_element {
-	double a[3], A, psi2, e[2], z[2], y[2];
+	double a, A, e[2], z[2], y[2];
+	double a_by[FRAME_DERIVATIVES], psi_by[FRAME_DERIVATIVES];
 	thickness_path path;
-	double d[FIT_PARAMETERS], u[FIT_PARAMETERS], along[FIT_PARAMETERS];
+	double d[FIT_PARAMETERS], u[FIT_PARAMETERS], along[FIT_PARAMETERS][2];
 } term_element;
 
 typedef struct pixel_element {
@@ -136,30 +137,42 @@ size_t derivatives_scratch_bytes(void)
 	return sizeof(derivative_scratch);
 }
 
-/* Slope along the rotation of a function whose gradient is f[1], f[2], at k + d. */
-DEVICE_FUNCTION double slope_at(const polynomial *f, double r, double c, double dr, double dc)
+/* Slopes along the frame of a function whose gradient is f[1], f[2]: its value at k + d less that at k, times sign. */
+DEVICE_FUNCTION void slopes_at(const polynomial *f, double r, double c, double dr, double dc, int sign, double by[2])
 {
-	return rotation_slope(r, c, polynomial_value(&f[1], r + dr, c + dc), polynomial_value(&f[2], r + dr, c + dc));
+	const double fr = polynomial_value(&f[1], r + dr, c + dc) - polynomial_value(&f[1], r, c);
+	const double fc = polynomial_value(&f[2], r + dr, c + dc) - polynomial_value(&f[2], r, c);
+	by[BY_R] = sign * (fc * r - fr * c);
+	by[BY_S] = sign * (fr * r + fc * c);
 }
 
-DEVICE_FUNCTION double curvature_at(const polynomial *f, double r, double c, double dr, double dc)
+/* The frame's derivatives of psi. */
+DEVICE_FUNCTION void phase_derivatives(const polynomial *chi, double r, double c, double dr, double dc, int sign,
+                                       double by[FRAME_DERIVATIVES])
 {
+	const double turn[2] = {-c, r}, grow[2] = {r, c};
 	double at[6];
 	for (int i = 1; i < 6; i++)
-		at[i] = polynomial_value(&f[i], r + dr, c + dc);
-	return rotation_curvature(r, c, at[1], at[2], at[3], at[4], at[5]);
+		at[i] = sign * (polynomial_value(&chi[i], r + dr, c + dc) - polynomial_value(&chi[i], r, c));
+	frame_derivatives(at + 1, at + 3, turn, grow, 1, by);
 }
 
 DEVICE_FUNCTION void set_path(const derivative_model *m, const pixel_table *t, size_t b, const double q[2], int sign, thickness_path *path)
 {
-	const thickness_path thin = {{1, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}, 0};
+	const thickness_path thin = {{1, 0, 0}, {0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}, {0, 0, 0}};
 	*path = thin;
 	if (m->thick)
 		thickness_path_at(sign, t->scan[0][b], t->scan[1][b], q, q[0] * q[0] + q[1] * q[1],
 		                  2 * M_PI * (q[0] * t->tilt[0] + q[1] * t->tilt[1]), t->wavelength, t->thickness, path);
 }
 
-/* d psi/di, dA/di and d2psi/(di d rotation) of every parameter */
+/* da/di of a special */
+DEVICE_FUNCTION double amplitude_by(const term_element *e, int parameter)
+{
+	return parameter < ROTATION ? 0 : e->a_by[parameter - ROTATION];
+}
+
+/* d psi/di, dA/di and d2psi/(di d frame) of every parameter */
 DEVICE_FUNCTION void set_slopes(const derivative_model *m, double r, double c, const double q[2], int sign, term_element *e)
 {
 	const double dr = sign * q[0], dc = sign * q[1];
@@ -168,12 +181,13 @@ DEVICE_FUNCTION void set_slopes(const derivative_model *m, double r, double c, c
 		const polynomial *p = m->basis[i];
 		if (parameter < ABERRATIONS) {
 			e->d[i] = sign * (polynomial_value(&p[0], r + dr, c + dc) - polynomial_value(&p[0], r, c));
-			e->along[i] = m->rotation ? sign * (slope_at(p, r, c, dr, dc) - slope_at(p, r, c, 0, 0)) : 0;
+			if (m->moves)
+				slopes_at(p, r, c, dr, dc, sign, e->along[i]);
 			e->u[i] = 0;
 			continue;
 		}
-		e->d[i] = parameter == ROTATION ? sign * (slope_at(m->chi, r, c, dr, dc) - slope_at(m->chi, r, c, 0, 0)) : 0;
-		e->u[i] = amplitude_slope(e->a[0], e->a[1], e->path.w[0], e->path.w[1], e->path.x[parameter - TILT_R], parameter == ROTATION);
+		e->d[i] = parameter < ROTATION ? 0 : e->psi_by[parameter - ROTATION];
+		e->u[i] = amplitude_slope(e->a, amplitude_by(e, parameter), e->path.w[0], e->path.w[1], e->path.x[parameter - TILT_R]);
 	}
 }
 
@@ -184,10 +198,12 @@ DEVICE_FUNCTION void set_term(const derivative_model *m, const pixel_table *t, s
 	double qd[2], q1d[2];
 	to_detector_frame(q, t->transposed, t->cosine, t->sine, qd);
 	to_detector_frame(q, t->transposed, -t->sine, t->cosine, q1d); /* of rotation + pi/2 */
-	amplitude_path(sign, t->detector[0][b], t->detector[1][b], qd, q1d, t->aperture[b], t->wavelength, t->semiangle, t->sampling, e->a);
+	e->a = amplitude_derivatives(sign, t->detector[0][b], t->detector[1][b], qd, q1d, t->aperture[b], t->wavelength, t->semiangle,
+	                             t->sampling, e->a_by);
 	set_path(m, t, b, q, sign, &e->path);
-	e->A = e->a[0] * e->path.w[0];
-	e->psi2 = m->rotation ? sign * (curvature_at(m->chi, r, c, dr, dc) - curvature_at(m->chi, r, c, 0, 0)) : 0;
+	e->A = e->a * e->path.w[0];
+	if (m->moves)
+		phase_derivatives(m->chi, r, c, dr, dc, sign, e->psi_by);
 	sine_cosine(sign * (polynomial_value(&m->chi[0], r + dr, c + dc) - t->chi_k[b]), &e->e[1], &e->e[0]);
 	evidence_in_phase(sign, G[0], G[1], e->e[0], e->e[1], &e->z[0], &e->z[1]);
 	set_slopes(m, r, c, q, sign, e);
@@ -214,25 +230,31 @@ DEVICE_FUNCTION void set_pixel(const derivative_model *m, const pixel_table *t, 
 		            &p->gi[i][0], &p->gi[i][1]);
 }
 
+/* Index of the frame's second derivative by two of rotation, sampling. */
+DEVICE_FUNCTION int second_by(int a, int b)
+{
+	return BY_RR + (a == SAMPLING) + (b == SAMPLING);
+}
+
 /* d2x/dadb */
 DEVICE_FUNCTION double second_x_at(const thickness_path *path, int a, int b)
 {
-	if (a == ROTATION && b == ROTATION)
-		return path->x_rotation;
+	if (a >= ROTATION && b >= ROTATION)
+		return path->x_frame[second_by(a, b) - BY_RR];
 	return a == THICKNESS ? path->x_thickness[b - TILT_R] : b == THICKNESS ? path->x_thickness[a - TILT_R] : 0;
 }
 
 DEVICE_FUNCTION void pair_factor_at(const derivative_model *m, const term_element *e, size_t i, size_t j, double *re, double *im)
 {
 	const int a = m->parameter[i], b = m->parameter[j];
-	const thickness_path *p = &e->path;
+	const bool move = a >= ROTATION && b >= ROTATION;
 	pair_factor(e->A, e->d[i], e->d[j], e->u[i], e->u[j], re, im);
 	if (a >= ABERRATIONS && b >= ABERRATIONS) {
-		add_amplitude_curvature(e->a[0], e->a[1], e->a[2], p->w[0], p->w[1], p->w[2], p->x[a - TILT_R], p->x[b - TILT_R],
-		                        second_x_at(p, a, b), a == ROTATION, b == ROTATION, re);
-		*im += a == ROTATION && b == ROTATION ? e->A * e->psi2 : 0;
-	} else if (a == ROTATION || b == ROTATION) {
-		*im += e->A * e->along[a == ROTATION ? j : i];
+		*re += amplitude_curvature(e->a, amplitude_by(e, a), amplitude_by(e, b), move ? e->a_by[second_by(a, b)] : 0, e->path.w,
+		                           e->path.x[a - TILT_R], e->path.x[b - TILT_R], second_x_at(&e->path, a, b));
+		*im += move ? e->A * e->psi_by[second_by(a, b)] : 0;
+	} else if (a >= ROTATION || b >= ROTATION) {
+		*im += e->A * (a >= ROTATION ? e->along[j][a - ROTATION] : e->along[i][b - ROTATION]);
 	}
 }
 
