@@ -1,0 +1,275 @@
+#include "tools/ssb-fit/variance.h"
+
+#include <limits.h>
+#include <nlopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include "tools/common/message.h"
+
+enum { SEARCHED_BINS = 32, FINALISTS = 8, QUICK_EVALUATIONS = 100 };
+static const double FIRST_STEP_RAD = 0.5;
+static const double QUICK_RAD = 0.05, EXACT_RAD = 1e-3; /* last steps: to choose among the search's optima, and of the fit */
+
+bool variance_value(const backend *b, const evidence *e, const optics_parameters *p, double *variance_rad2, ssb_error *err)
+{
+	double *image = malloc(e->scan[0] * e->scan[1] * sizeof *image);
+	if (!image)
+		return ssb_fail(err, SSB_RUNTIME, "out of memory");
+	const bool ok = b->mean_phase(e, p, 1, image, variance_rad2, err);
+	free(image);
+	return ok;
+}
+
+/* ---- descent without derivatives ---- */
+
+/* A function of n fit parameters and its best point so far. NLopt sees the parameters in rad from those at `start`. */
+typedef struct descent {
+	const variance_problem *problem;
+	const int *parameter;
+	const double *radians_per_unit;
+	size_t n;
+	bool (*value)(const struct descent *d, const optics_parameters *p, double *value, ssb_error *err);
+	void *context;               /* of value */
+	optics_parameters start, best;
+	double best_value;
+	size_t evaluations, most_evaluations;
+	nlopt_opt optimiser;
+	bool failed;
+	ssb_error *err;
+} descent;
+
+/* nlopt_func */
+static double evaluate(unsigned n, const double *rad, double *gradient, void *data)
+{
+	descent *d = data;
+	optics_parameters p = d->start;
+	double value = INFINITY;
+	(void)gradient;
+	for (unsigned i = 0; i < n; i++)
+		fit_parameter_set(&p, d->parameter[i], fit_parameter_get(&p, d->parameter[i]) + rad[i] / d->radians_per_unit[i]);
+	p.thickness_A = fabs(p.thickness_A); /* gamma is even in it */
+	d->evaluations++;
+	if (!d->value(d, &p, &value, d->err)) {
+		d->failed = true;
+		nlopt_force_stop(d->optimiser);
+	} else if (value < d->best_value) {
+		d->best = p;
+		d->best_value = value;
+	}
+	return value;
+}
+
+/* From d->start down to a minimum: d->best, d->best_value. How NLopt ended; false, with the error set, where no value is to be had. */
+static bool descend(descent *d, double last_step_rad, nlopt_result *result)
+{
+	double *rad = calloc(d->n, sizeof *rad), minimum;
+	const int most = d->most_evaluations < 1 ? 1 : d->most_evaluations > INT_MAX ? INT_MAX : (int)d->most_evaluations;
+	d->best_value = INFINITY;
+	d->optimiser = nlopt_create(NLOPT_LN_BOBYQA, (unsigned)d->n);
+	*result = NLOPT_OUT_OF_MEMORY;
+	if (rad && d->optimiser && nlopt_set_min_objective(d->optimiser, evaluate, d) > 0 && nlopt_set_maxeval(d->optimiser, most) > 0 &&
+	    nlopt_set_initial_step1(d->optimiser, FIRST_STEP_RAD) > 0 && nlopt_set_xtol_abs1(d->optimiser, last_step_rad) > 0)
+		*result = nlopt_optimize(d->optimiser, rad, &minimum);
+	nlopt_destroy(d->optimiser);
+	free(rad);
+	return !d->failed && (*result != NLOPT_OUT_OF_MEMORY || ssb_fail(d->err, SSB_RUNTIME, "out of memory"));
+}
+
+/* ---- the exact variance ---- */
+
+static bool exact_value(const descent *d, const optics_parameters *p, double *value, ssb_error *err)
+{
+	message_progress("minimising the variance", d->evaluations, d->most_evaluations);
+	return variance_value(d->problem->b, d->problem->e, p, value, err);
+}
+
+static void say_why(variance_descent *v, nlopt_result result)
+{
+	v->converged = result == NLOPT_XTOL_REACHED || result == NLOPT_ROUNDOFF_LIMITED;
+	v->stopped = result == NLOPT_XTOL_REACHED ? "converged: steps below 0.001 rad at the aperture's edge"
+	             : result == NLOPT_ROUNDOFF_LIMITED ? "converged: rounding hides what is left to gain"
+	             : result == NLOPT_MAXEVAL_REACHED ? "the limit of evaluations was reached" : "no step goes downhill";
+}
+
+static bool minimise(const variance_problem *problem, size_t most_evaluations, variance_descent *v, ssb_error *err)
+{
+	nlopt_result result = NLOPT_SUCCESS;
+	v->optimum = v->start;
+	v->evaluations = 1;
+	v->converged = true;
+	v->stopped = "nothing is fitted";
+	if (!variance_value(problem->b, problem->e, &v->start, &v->start_rad2, err))
+		return false;
+	v->variance_rad2 = v->start_rad2;
+	if (problem->n == 0)
+		return true;
+	descent d = {.problem = problem, .parameter = problem->parameter, .radians_per_unit = problem->radians_per_unit, .n = problem->n,
+	             .value = exact_value, .start = v->start, .most_evaluations = most_evaluations, .err = err};
+	const bool ok = descend(&d, EXACT_RAD, &result);
+	message_progress(NULL, 0, 0);
+	v->optimum = d.best;
+	v->variance_rad2 = d.best_value;
+	v->evaluations += d.evaluations;
+	say_why(v, result);
+	return ok;
+}
+
+/* ---- the primary search ---- */
+
+/* The bins that the search looks at. */
+typedef struct coherent {
+	size_t bins;
+	frequency frequency[SEARCHED_BINS];
+	double multiplicity[SEARCHED_BINS];
+} coherent;
+
+static coherent coherent_make(const evidence *e, const variance_search *search)
+{
+	coherent c = {.bins = search->bins < SEARCHED_BINS ? search->bins : SEARCHED_BINS};
+	for (size_t i = 0; i < c.bins; i++) {
+		c.frequency[i].bin = search->bin[i];
+		evidence_q(e, search->bin[i], c.frequency[i].q);
+		c.multiplicity[i] = evidence_multiplicity(e, search->bin[i]);
+	}
+	return c;
+}
+
+static bool coherent_power(const variance_problem *problem, const coherent *c, const optics_parameters *p, double *power, ssb_error *err)
+{
+	sums s[SEARCHED_BINS];
+	*power = 0;
+	if (!problem->b->sums(problem->e, p, c->frequency, c->bins, true, s, err))
+		return false;
+	for (size_t i = 0; i < c->bins; i++)
+		*power += c->multiplicity[i] * (creal(s[i].U) * creal(s[i].U) + cimag(s[i].U) * cimag(s[i].U));
+	return true;
+}
+
+static bool incoherence(const descent *d, const optics_parameters *p, double *value, ssb_error *err)
+{
+	const bool ok = coherent_power(d->problem, d->context, p, value, err);
+	*value = -*value;
+	return ok;
+}
+
+static optics_parameters candidate_at(const variance_search *search, size_t i)
+{
+	optics_parameters p = search->orientation[i / search->candidates];
+	memcpy(p.C_A, search->candidate[i % search->candidates].C_A, sizeof search->candidate->C_A);
+	return p;
+}
+
+/* The power of every candidate at every orientation. The caller's to free. */
+static double *search_powers(const variance_problem *problem, const variance_search *search, const coherent *c, ssb_error *err)
+{
+	const size_t count = search->orientations * search->candidates;
+	double *power = calloc(count + 1, sizeof *power);
+	bool ok = power || ssb_fail(err, SSB_RUNTIME, "out of memory");
+	for (size_t i = 0; ok && i < count; i++) {
+		const optics_parameters p = candidate_at(search, i);
+		message_progress("searching the variance", i, count);
+		ok = coherent_power(problem, c, &p, &power[i], err);
+	}
+	message_progress(NULL, 0, 0);
+	if (ok)
+		return power;
+	free(power);
+	return NULL;
+}
+
+/* The strongest candidate, which is taken out with its neighbours of the same orientation. False when none is left. */
+static bool take_strongest(const variance_search *search, double *power, optics_parameters *p)
+{
+	const size_t count = search->orientations * search->candidates;
+	size_t best = 0;
+	for (size_t i = 1; i < count; i++)
+		best = power[i] > power[best] ? i : best;
+	if (count == 0 || power[best] < 0)
+		return false;
+	const size_t first = best - best % search->candidates;
+	const double *C = search->candidate[best % search->candidates].C_A;
+	for (size_t i = 0; i < search->candidates; i++) {
+		const double *other = search->candidate[i].C_A;
+		bool near = true;
+		for (int j = 0; j < 3; j++)
+			near &= fabs(other[j] - C[j]) <= 1.5 * search->spacing_A;
+		if (near)
+			power[first + i] = -1;
+	}
+	*p = candidate_at(search, best);
+	return true;
+}
+
+/* Up to the nearest maximum of the coherent power, in the parameters that its few bins determine. */
+static bool raise_power(const variance_problem *problem, coherent *c, optics_parameters *p, ssb_error *err)
+{
+	int parameter[FIT_PARAMETERS];
+	double radians_per_unit[FIT_PARAMETERS];
+	nlopt_result ignored;
+	descent d = {.problem = problem, .parameter = parameter, .radians_per_unit = radians_per_unit, .value = incoherence, .context = c,
+	             .start = *p, .most_evaluations = QUICK_EVALUATIONS, .err = err};
+	for (size_t i = 0; i < problem->n; i++)
+		if (problem->parameter[i] <= C12b || problem->parameter[i] == ROTATION) {
+			parameter[d.n] = problem->parameter[i];
+			radians_per_unit[d.n++] = problem->radians_per_unit[i];
+		}
+	if (d.n == 0)
+		return true;
+	const bool ok = descend(&d, QUICK_RAD, &ignored);
+	*p = d.best;
+	return ok;
+}
+
+/* The search's best local optima refined; the one of least variance is the start. */
+static bool search_start(const variance_problem *problem, const variance_search *search, variance_optimum *out, optics_parameters *start,
+                         ssb_error *err)
+{
+	coherent c = coherent_make(problem->e, search);
+	double least_rad2 = INFINITY, *power = search_powers(problem, search, &c, err);
+	bool ok = power != NULL;
+	optics_parameters p;
+	out->bins = c.bins;
+	for (size_t i = 0; ok && i < FINALISTS && take_strongest(search, power, &p); i++) {
+		double rad2;
+		ok = raise_power(problem, &c, &p, err) && variance_value(problem->b, problem->e, &p, &rad2, err);
+		out->evaluations++;
+		if (ok && rad2 < least_rad2) {
+			least_rad2 = rad2;
+			*start = p;
+		}
+	}
+	free(power);
+	return ok;
+}
+
+/* ---- all of it ---- */
+
+static bool add_descent(const variance_problem *problem, const char *origin, const optics_parameters *start, size_t most_evaluations,
+                        variance_optimum *out, ssb_error *err)
+{
+	variance_descent *v = &out->descent[out->starts];
+	*v = (variance_descent){.origin = origin, .start = *start};
+	if (!minimise(problem, most_evaluations, v, err))
+		return false;
+	out->evaluations += v->evaluations;
+	if (v->variance_rad2 < out->descent[out->best].variance_rad2)
+		out->best = out->starts;
+	out->starts++;
+	return true;
+}
+
+bool variance_fit(const variance_problem *problem, const variance_search *search, const optics_parameters *likelihood_optimum,
+                  variance_optimum *out, ssb_error *err)
+{
+	const bool searches = search && search->orientations > 0 && search->candidates > 0;
+	optics_parameters start;
+	*out = (variance_optimum){0};
+	if (!add_descent(problem, "likelihood", likelihood_optimum, problem->most_evaluations / (searches ? 2 : 1), out, err))
+		return false;
+	if (!searches)
+		return true;
+	if (!search_start(problem, search, out, &start, err))
+		return false;
+	const size_t left = problem->most_evaluations > out->evaluations ? problem->most_evaluations - out->evaluations : 1;
+	return add_descent(problem, "coherent power", &start, left, out, err);
+}
