@@ -127,6 +127,25 @@ assert correlation > 0.985 and abs(slope - 1) < 0.03, (correlation, slope)
 END
 }
 
+@test "a thick specimen leans as the truth says; its bytes do not depend on the threads; no thickness is a thin one" {
+	thick=(--thickness 6nm --tilt "5mrad,-0.2deg" --step 0.4)
+	mkdir two flat thin
+	ssb-sim -q a "${small[@]}" "${thick[@]}" -t 1
+	ssb-sim -q two/a "${small[@]}" "${thick[@]}" -t 2
+	ssb-sim -q flat/a "${small[@]}" --step 0.4
+	ssb-sim -q thin/a "${small[@]}" --step 0.4 --thickness 0nm
+	for file in a_*; do
+		cmp "$file" "two/$file"
+		cmp "flat/$file" "thin/$file"
+	done
+	cmp a_truth_phase.npy thin/a_truth_phase.npy
+	if cmp -s a_data_000001.h5 thin/a_data_000001.h5; then false; fi
+	python_on a <<'END'
+assert truth["thickness_nm"] == 6 and np.allclose(truth["tilt_mrad"], [5, np.deg2rad(-200)]), truth["tilt_mrad"]
+assert abs(frames[:, lit].mean() / 10 - 1) < 0.1 # elastic: what leaves the disk is little
+END
+}
+
 @test "the truth phase: mean 0, the peak asked for, finer by the factor asked for" {
 	ssb-sim -q a "${small[@]}" --phase 0.2
 	ssb-sim -q b "${small[@]}" --phase 0.2 --truth-upsample 4
@@ -148,6 +167,12 @@ END
 	fails 2 "needs a unit" ssb-sim a --c12 2nm,20
 	fails 2 "has none" ssb-sim a --c30 1mm,20deg
 	fails 2 "not within" ssb-sim a --phase -1
+	fails 2 "is negative" ssb-sim a --thickness -1nm
+	fails 2 "needs a unit" ssb-sim a --thickness 10
+	fails 2 "no pair" ssb-sim a --thickness 1nm --tilt 3
+	fails 2 "no small angle" ssb-sim a --thickness 1nm --tilt 500,0
+	fails 2 "--tilt needs --thickness" ssb-sim a --tilt 1,0
+	fails 2 "more than 10000 slices" ssb-sim a --thickness 1mm
 	fails 2 "exclude each other" ssb-sim a --radius 5 --sampling 2
 	fails 2 "--bad-pixels: 10 of 9" ssb-sim a --detector 3x3 --bad-pixels 10
 	fails 2 "more than 60 data files" ssb-sim a --frames-per-file 1

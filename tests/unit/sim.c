@@ -1,12 +1,15 @@
 /* ssb-sim: the forward model against physics.md written out, its random numbers, and the planes of counts. */
 #include <complex.h>
+#include <fftw3.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "test.h"
 #include "tools/ssb-sim/counts.h"
 #include "tools/ssb-sim/forward.h"
+#include "tools/ssb-sim/multislice.h"
 #include "tools/ssb-sim/random.h"
+#include "tools/transfer/backend.h"
 
 /* A small scan that holds 2 alpha / lambda, with every parity of m, on a rotated rectangle of a detector. */
 static acquisition small(double phase_peak_rad, bool transposed)
@@ -83,7 +86,7 @@ static model *model_new(const acquisition *a)
 	ssb_error err;
 	model *m = calloc(1, sizeof *m);
 	m->a = *a;
-	const bool ok = phase_spectrum_make(&m->a, &m->phase, &err) && transmission_make(&m->a, &m->phase, &m->t, &err);
+	const bool ok = phase_spectrum_make(&m->a, &m->phase, &err) && transmission_make(&m->a, &m->phase, multislice_slices(a), &m->t, &err);
 	CHECK(ok, "specimen");
 	m->f = forward_new(&m->a, &m->t, &err);
 	m->s = forward_scratch_new(m->f);
@@ -101,11 +104,27 @@ static void model_free(model *m)
 	free(m);
 }
 
-/* Relative difference between G and i I0 Phi gamma over all q != 0 and all pixels; `odd_sign` = -1 takes the wrong P(q - k). */
-static double weak_phase_error(model *m, int odd_sign)
+/* sin(x)/x with x = rate t / 2 of the term of P(k - q) (sign -1) or P(k + q), physics.md section 3. */
+static double weight(const acquisition *a, int sign, const double k[2], const double q[2])
+{
+	const double moved[2] = {k[0] + sign * q[0], k[1] + sign * q[1]}, lambda = a->geometry.wavelength_A;
+	const double propagation = sign * M_PI * lambda * (pow(hypot(moved[0], moved[1]), 2) - pow(hypot(k[0], k[1]), 2));
+	const double rate = propagation - 2 * M_PI * (q[0] * a->optics.tilt_rad[0] + q[1] * a->optics.tilt_rad[1]);
+	const double x = rate * a->optics.thickness_A / 2;
+	return fabs(x) < 1e-9 ? 1 : sin(x) / x;
+}
+
+/* gamma(q, k) of physics.md section 3; `odd_sign` = -1 takes the wrong P(q - k). */
+static double complex transfer(const acquisition *a, const double k[2], const double q[2], int odd_sign)
+{
+	const double complex at_k = probe(a, k[0], k[1]), minus = probe(a, odd_sign * (k[0] - q[0]), odd_sign * (k[1] - q[1]));
+	return minus * conj(at_k) * weight(a, -1, k, q) - conj(probe(a, k[0] + q[0], k[1] + q[1])) * at_k * weight(a, 1, k, q);
+}
+
+/* Relative difference between the model's G and i I0 Phi gamma of acquisition `a` over all q != 0 and all pixels. */
+static double weak_phase_error(model *m, const acquisition *a, int odd_sign)
 {
 	ssb_error err;
-	const acquisition *a = &m->a;
 	float *phi = phase_image(a, &m->phase, 1, &err);
 	double difference = 0, norm = 0;
 	for (size_t row = 0; row < a->detector[0]; row += 3)
@@ -116,11 +135,9 @@ static double weak_phase_error(model *m, int odd_sign)
 			for (long i = -4; i <= 4; i++)
 				for (long j = -5; j <= 5; j++) {
 					const double q[2] = {(double)i / 15 / a->step_A[0], (double)j / 18 / a->step_A[1]};
-					const double complex minus = probe(a, odd_sign * (k[0] - q[0]), odd_sign * (k[1] - q[1]));
-					const double complex at_k = probe(a, k[0], k[1]), gamma = minus * conj(at_k) - conj(probe(a, k[0] + q[0], k[1] + q[1])) * at_k;
 					if (i == 0 && j == 0)
 						continue;
-					const double complex G = dft(m->intensity, a->scan, i, j), expected = I * dft(phi, a->scan, i, j) * gamma;
+					const double complex G = dft(m->intensity, a->scan, i, j), expected = I * dft(phi, a->scan, i, j) * transfer(a, k, q, odd_sign);
 					difference += pow(cabs(G - expected), 2);
 					norm += pow(cabs(expected), 2);
 				}
@@ -134,9 +151,34 @@ static void test_weak_phase(void)
 	for (int transposed = 0; transposed < 2; transposed++) {
 		const acquisition a = small(2e-3, transposed);
 		model *m = model_new(&a);
-		const double right = weak_phase_error(m, 1), wrong = weak_phase_error(m, -1);
+		const double right = weak_phase_error(m, &a, 1), wrong = weak_phase_error(m, &a, -1);
 		CHECK(right < 1e-3, "G = i I0 Phi gamma, transposed %d: relative difference %.2g", transposed, right);
 		CHECK(wrong > 0.3, "P(q - k) in its place is off by %.2g", wrong);
+		model_free(m);
+	}
+}
+
+static acquisition thick(double phase_peak_rad, bool transposed)
+{
+	acquisition a = small(phase_peak_rad, transposed);
+	a.optics.thickness_A = 90;
+	a.optics.tilt_rad[0] = 0.004;
+	a.optics.tilt_rad[1] = -0.007;
+	return a;
+}
+
+static void test_weak_thick_phase(void)
+{
+	for (int transposed = 0; transposed < 2; transposed++) {
+		const acquisition a = thick(2e-3, transposed);
+		model *m = model_new(&a);
+		acquisition opposite = a, thin = a;
+		for (int axis = 0; axis < 2; axis++)
+			opposite.optics.tilt_rad[axis] *= -1;
+		thin.optics.thickness_A = 0;
+		const double right = weak_phase_error(m, &a, 1), wrong = weak_phase_error(m, &opposite, 1), none = weak_phase_error(m, &thin, 1);
+		CHECK(right < 3e-3, "a thick, tilted specimen, transposed %d: relative difference to gamma with weights %.2g", transposed, right);
+		CHECK(wrong > 0.1 && none > 0.1, "the opposite tilt in its place is off by %.2g, no thickness by %.2g", wrong, none);
 		model_free(m);
 	}
 }
@@ -181,6 +223,159 @@ static void test_strong_phase(void)
 	}
 	CHECK(worst < 1e-5, "a phase of 0.8 rad, summed by hand: largest difference %.2g of a lit pixel", worst);
 	free(phi);
+	model_free(m);
+}
+
+/* |psi|^2 the other way round: the whole probe at `position` through slices that are shifted, each by its depth, to plane wave k. */
+static double forward_multislice(const acquisition *a, const phase_spectrum *phase, size_t slices, const double k[2], const size_t position[2])
+{
+	const int n[2] = {64, 64};
+	const double extent[2] = {a->step_A[0] * (double)a->scan[0], a->step_A[1] * (double)a->scan[1]}, lambda = a->geometry.wavelength_A;
+	double complex *wave = fftw_malloc(sizeof *wave * 64 * 64), *slice = fftw_malloc(sizeof *slice * 64 * 64);
+	const fftw_plan to_space = fftw_plan_dft_2d(n[0], n[1], wave, wave, FFTW_FORWARD, FFTW_ESTIMATE);
+	const fftw_plan to_frequency = fftw_plan_dft_2d(n[0], n[1], wave, wave, FFTW_BACKWARD, FFTW_ESTIMATE);
+	double depth = 0;
+	for (long i = 0; i < 64 * 64; i++) {
+		const double g[2] = {dft_frequency(i / 64, 64, extent[0] / 64), dft_frequency(i % 64, 64, extent[1] / 64)};
+		wave[i] = probe(a, k[0] - g[0], k[1] - g[1]) * cexp(2 * M_PI * I * (g[0] * (double)position[0] * a->step_A[0] + g[1] * (double)position[1] * a->step_A[1]));
+	}
+	for (size_t s = 0; s < slices; s++) {
+		const double middle = a->optics.thickness_A * (((double)s + 0.5) / (double)slices - 0.5);
+		memset(slice, 0, sizeof *slice * 64 * 64);
+		for (long i = 0; i < 64 * 64; i++) {
+			const double g[2] = {dft_frequency(i / 64, 64, extent[0] / 64), dft_frequency(i % 64, 64, extent[1] / 64)};
+			wave[i] *= cexp(-I * M_PI * lambda * (middle - depth) * (pow(k[0] - g[0], 2) + pow(k[1] - g[1], 2)));
+		}
+		for (long i = -phase->half[0]; i <= phase->half[0]; i++)
+			for (long j = -phase->half[1]; j <= phase->half[1]; j++)
+				slice[((i + 64) % 64) * 64 + (j + 64) % 64] =
+					phase->at[(i + phase->half[0]) * (2 * phase->half[1] + 1) + j + phase->half[1]] / (double)slices *
+					cexp(-2 * M_PI * I * middle * ((double)i / extent[0] * a->optics.tilt_rad[0] + (double)j / extent[1] * a->optics.tilt_rad[1]));
+		fftw_execute_dft(to_frequency, slice, slice);
+		fftw_execute(to_space);
+		/* component k - g: exp(-2 pi i g.r), so a phase at r meets the wave at r */
+		for (long i = 0; i < 64 * 64; i++)
+			wave[i] *= cexp(I * creal(slice[i]));
+		fftw_execute(to_frequency);
+		for (long i = 0; i < 64 * 64; i++)
+			wave[i] /= 64 * 64;
+		depth = middle;
+	}
+	const double intensity = pow(cabs(wave[0]), 2);
+	fftw_destroy_plan(to_space);
+	fftw_destroy_plan(to_frequency);
+	fftw_free(wave);
+	fftw_free(slice);
+	return intensity;
+}
+
+static void test_strong_thick_phase(void)
+{
+	const acquisition a = thick(0.8, true);
+	static const size_t pixel[][2] = {{12, 10}, {19, 12}, {5, 14}, {2, 20}}; /* disk, edge, dark field */
+	model *m = model_new(&a);
+	double worst = 0, thickness = 0;
+	acquisition b = a;
+	b.optics.thickness_A = 0;
+	for (size_t i = 0; i < sizeof pixel / sizeof *pixel; i++) {
+		double k[2];
+		pixel_frequency(&a, pixel[i][0], pixel[i][1], k);
+		forward_pixel(m->f, m->s, pixel[i][0], pixel[i][1], -1, m->intensity);
+		for (size_t p = 0; p < a.scan[0] * a.scan[1]; p += 89) {
+			const size_t position[2] = {p / a.scan[1], p % a.scan[1]};
+			worst = fmax(worst, fabs(forward_multislice(&a, &m->phase, m->t.slices, k, position) - m->intensity[p]));
+			thickness = fmax(thickness, fabs(forward_multislice(&b, &m->phase, 1, k, position) - m->intensity[p]));
+		}
+	}
+	CHECK(worst < 1e-5, "0.8 rad over a thickness, probe by probe: largest difference %.2g of a lit pixel", worst);
+	CHECK(thickness > 0.01, "a thin specimen in its place is off by %.2g", thickness);
+	model_free(m);
+}
+
+/* Evidence of the whole scan and detector without noise, made from the model. */
+static evidence evidence_of(model *m)
+{
+	const acquisition *a = &m->a;
+	const size_t columns = a->scan[1] / 2 + 1, bins = a->scan[0] * columns, pixels = a->detector[0] * a->detector[1];
+	int32_t (*q)[2] = malloc(bins * sizeof *q), (*pixel)[2] = malloc(pixels * sizeof *pixel);
+	float complex *G = malloc(bins * pixels * sizeof *G), **row = malloc(bins * sizeof *row);
+	double *counts_of = malloc(pixels * sizeof *counts_of);
+	size_t used = 0;
+	for (size_t p = 0; p < pixels; p++) {
+		const long r = (long)(p / a->detector[1]), c = (long)(p % a->detector[1]);
+		const double v[2] = {((double)r - a->geometry.centre_px[0]) * a->geometry.sampling_rad[0], ((double)c - a->geometry.centre_px[1]) * a->geometry.sampling_rad[1]};
+		if (hypot(v[0], v[1]) > a->geometry.semiangle_rad)
+			continue;
+		pixel[used][0] = (int32_t)r;
+		pixel[used][1] = (int32_t)c;
+		forward_pixel(m->f, m->s, (size_t)r, (size_t)c, -1, m->intensity);
+		for (size_t b = 0; b < bins; b++)
+			G[b * pixels + used] = (float complex)dft(m->intensity, a->scan, (long)(b / columns), (long)(b % columns));
+		counts_of[used] = crealf(G[used]);
+		used++;
+	}
+	for (size_t b = 0; b < bins; b++) {
+		q[b][0] = (int32_t)(b / columns);
+		q[b][1] = (int32_t)(b % columns);
+		row[b] = G + b * pixels;
+	}
+	return (evidence){.geometry = a->geometry, .scan = {a->scan[0], a->scan[1]}, .step_A = {a->step_A[0], a->step_A[1]}, .I0_counts = 1,
+	                  .bins = bins, .pixels = used, .q_index = q, .pixel = pixel, .counts = counts_of, .row = (const float complex *const *)row};
+}
+
+static void evidence_of_free(evidence *e)
+{
+	free((void *)(uintptr_t)e->row[0]);
+	free((void *)(uintptr_t)e->row);
+	free((void *)(uintptr_t)e->q_index);
+	free((void *)(uintptr_t)e->pixel);
+	free((void *)(uintptr_t)e->counts);
+}
+
+/* L and, where asked for, the signal power that it could explain. */
+static double likelihood_of(const evidence *e, const optics_parameters *p, double *power)
+{
+	ssb_error err;
+	frequency *f = calloc(e->bins, sizeof *f);
+	sums *s = calloc(e->bins, sizeof *s);
+	double L = 0;
+	for (size_t b = 0; b < e->bins; b++) {
+		f[b].bin = b;
+		evidence_q(e, b, f[b].q);
+	}
+	CHECK(backend_cpu.sums(e, p, f, e->bins, false, s, &err), "sums");
+	for (size_t b = 0; b < e->bins; b++) {
+		const double m = s[b].W > 1e-3 ? evidence_multiplicity(e, b) : 0;
+		L += m > 0 ? m * pow(cabs(s[b].S), 2) / s[b].W : 0;
+		for (size_t i = 0; power && i < e->pixels; i++)
+			*power += m * pow(cabsf(e->row[b][i]), 2);
+	}
+	free(f);
+	free(s);
+	return L;
+}
+
+/* What a fit maximises explains all of a weak specimen's signal at the true parameters, and less beside them. */
+static void test_likelihood_of_thick(void)
+{
+	static const int parameter[] = {C10, TILT_R, TILT_C, THICKNESS};
+	static const double step[] = {5, 1e-3, 1e-3, 10};
+	const acquisition a = thick(2e-3, false);
+	model *m = model_new(&a);
+	evidence e = evidence_of(m);
+	double power = 0;
+	const double most = likelihood_of(&e, &a.optics, &power);
+	CHECK(most / power > 0.9999, "explained at the truth: 1 - %.2g", 1 - most / power);
+	for (size_t i = 0; i < sizeof parameter / sizeof *parameter; i++) {
+		optics_parameters p = a.optics;
+		const double truth = fit_parameter_get(&p, parameter[i]);
+		fit_parameter_set(&p, parameter[i], truth + step[i]);
+		const double above = likelihood_of(&e, &p, NULL);
+		fit_parameter_set(&p, parameter[i], truth - step[i]);
+		const double below = likelihood_of(&e, &p, NULL), off = 0.5 * (below - above) / (above + below - 2 * most);
+		CHECK(above < most && below < most && fabs(off) < 0.1, "L peaks at the true %s, within %.3f of %g", fit_parameter_name(parameter[i]), off, step[i]);
+	}
+	evidence_of_free(&e);
 	model_free(m);
 }
 
@@ -277,6 +472,9 @@ int main(void)
 {
 	test_weak_phase();
 	test_strong_phase();
+	test_weak_thick_phase();
+	test_strong_thick_phase();
+	test_likelihood_of_thick();
 	test_folding();
 	test_philox();
 	test_poisson(0.02);

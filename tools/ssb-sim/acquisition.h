@@ -18,7 +18,7 @@ typedef struct acquisition {
 	double high_tension_kV;
 	optics_geometry geometry;
 	polar_aberration polar[ABERRATIONS]; /* by the index of its cosine term; the sine terms' are unused */
-	optics_parameters optics;            /* the same, Cartesian; tilt and thickness are 0 */
+	optics_parameters optics;            /* the same, Cartesian, with tilt and thickness */
 	double dose;                         /* mean counts of a fully lit pixel per position, without specimen */
 	enum specimen_kind specimen;
 	double phase_peak_rad;               /* largest |phase| of the specimen */

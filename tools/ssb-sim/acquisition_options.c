@@ -7,10 +7,11 @@
 #include <string.h>
 #include "tools/common/quantity.h"
 #include "tools/ssb-sim/acquisition_files.h"
+#include "tools/ssb-sim/multislice.h"
 
 /* What is typed, in the units it is typed in; 0 where a default depends on other options. */
 typedef struct typed {
-	double semiangle_mrad, sampling_mrad[2], radius_px, centre_px[2], rotation_deg;
+	double semiangle_mrad, sampling_mrad[2], radius_px, centre_px[2], rotation_deg, tilt_mrad[2];
 	int specimen, transpose, dtype, noise;
 	size_t frames_per_file, seed;
 } typed;
@@ -43,7 +44,32 @@ static bool parse_positive(const cli_option *option, const char *text, ssb_error
 	return true;
 }
 
+/* double *, A, >= 0. */
+static bool parse_thickness(const cli_option *option, const char *text, ssb_error *err)
+{
+	double *thickness = option->target;
+	return quantity_parse(text, QUANTITY_LENGTH, NULL, thickness, err) &&
+	       (*thickness >= 0 || ssb_fail(err, SSB_USAGE, "'%.80s' is negative", text));
+}
+
+/* double[2], mrad: "3,-2", "0.1deg,0". */
+static bool parse_tilt(const cli_option *option, const char *text, ssb_error *err)
+{
+	const char *comma = strchr(text, ',');
+	double tilt_mrad[2];
+	if (!comma)
+		return ssb_fail(err, SSB_USAGE, "'%.80s' is no pair: two angles with ',' between them", text);
+	if (!quantity_in(text, (size_t)(comma - text), QUANTITY_ANGLE, "mrad", &tilt_mrad[0], err) ||
+	    !quantity_in(comma + 1, strlen(comma + 1), QUANTITY_ANGLE, "mrad", &tilt_mrad[1], err))
+		return false;
+	memcpy(option->target, tilt_mrad, sizeof tilt_mrad);
+	return true;
+}
+
 #define PHASE_MOST 10.0
+#define TILT_MOST_RAD 0.3
+#define THICKNESS_MOST_A 1e6
+#define SLICES_MOST 10000
 #define DOSE_MOST 1e8
 #define AREA_MOST_A2 1e10
 
@@ -67,6 +93,13 @@ static bool check_ranges(const acquisition *a, ssb_error *err)
 	if (!(a->step_A[0] * (double)a->scan[0] * a->step_A[1] * (double)a->scan[1] <= AREA_MOST_A2))
 		return ssb_fail(err, SSB_USAGE, "a scan of %g x %g A is too large to fill with atoms", a->step_A[0] * (double)a->scan[0],
 		                a->step_A[1] * (double)a->scan[1]);
+	const double tilt_rad = hypot(a->optics.tilt_rad[0], a->optics.tilt_rad[1]);
+	if (!(tilt_rad <= TILT_MOST_RAD))
+		return ssb_fail(err, SSB_USAGE, "--tilt: %g mrad is no small angle", 1e3 * tilt_rad);
+	if (tilt_rad > 0 && a->optics.thickness_A == 0)
+		return ssb_fail(err, SSB_USAGE, "--tilt needs --thickness: a thin specimen does not lean");
+	if (!(a->optics.thickness_A <= THICKNESS_MOST_A) || multislice_slices(a) > SLICES_MOST)
+		return ssb_fail(err, SSB_USAGE, "--thickness: %g nm takes more than %d slices", a->optics.thickness_A / 10, SLICES_MOST);
 	if (a->truth_upsample > 64)
 		return ssb_fail(err, SSB_USAGE, "--truth-upsample: %zu is more than 64", a->truth_upsample);
 	return true;
@@ -87,6 +120,8 @@ static void set_optics(const typed *t, acquisition *a)
 {
 	a->optics.rotation_rad = t->rotation_deg * M_PI / 180;
 	a->optics.transposed = t->transpose == 0;
+	for (int axis = 0; axis < 2; axis++)
+		a->optics.tilt_rad[axis] = t->tilt_mrad[axis] * 1e-3;
 	for (int i = 0; i < ABERRATIONS; i++) {
 		const aberration_term *term = &aberration_terms[i];
 		const polar_aberration *polar = &a->polar[term->sine ? i - 1 : i];
@@ -135,8 +170,9 @@ static void library_versions(char *text, size_t size)
 static const char description[] =
 	"Writes NAME_master.h5 and NAME_data_000001.h5 … as a Dectris Arina writes them, NAME_truth.json (every parameter, units in the keys) "
 	"and NAME_truth_phase.npy (the specimen's phase at the scan positions, rad); all of them or none.\n"
-	"The specimen is periodic over the scan and thin: exp(i phase), the phase band-limited to 2 semiangle / wavelength. The model is exact "
-	"for any rotation of the detector; what a detector pixel sees is nowhere interpolated. The same seed gives the same files.";
+	"The specimen is periodic over the scan and thin, exp(i phase), or with --thickness cut into slices with propagation between them; the "
+	"phase is band-limited to 2 semiangle / wavelength. The model is exact for any rotation of the detector; what a detector pixel sees is "
+	"nowhere interpolated. The same seed gives the same files.";
 
 bool acquisition_parse(int argc, char **argv, cli_common *common, acquisition *a, const char **name, ssb_error *err)
 {
@@ -158,6 +194,9 @@ bool acquisition_parse(int argc, char **argv, cli_common *common, acquisition *a
 		{"specimen", 0, "lattice|atoms|amorphous", cli_choice, &t.specimen,
 		 "graphene with vacancies and Si (default), scattered C, Si and Ti atoms, or a film of carbon"},
 		{"phase", 0, "RAD", cli_number, &a->phase_peak_rad, "largest |phase| of the specimen, its mean being 0, in rad (default: 0.5)"},
+		{"thickness", 0, "LENGTH", parse_thickness, &a->optics.thickness_A,
+		 "of the specimen, its potential spread evenly over it; C10 is then that at mid-depth (default: 0, thin)"},
+		{"tilt", 0, "R,C", parse_tilt, t.tilt_mrad, "slope of the specimen's columns along the beam, row,column in mrad (default: 0,0)"},
 		{"rotation", 0, "DEG", cli_angle, &t.rotation_deg, "from detector to scan in degrees (default: 15)"},
 		{"transpose", 0, "yes|no", cli_choice, &t.transpose, "swap the detector's axes before the rotation (default: no)"},
 		{"c10", 0, "LENGTH", parse_aberration, &a->polar[C10], "minus the defocus, with unit (default: -12nm)"},

@@ -71,8 +71,8 @@ static void put_microscope(const acquisition *a, json_t *truth)
 	json_object_set_new(truth, "bf_radius_px", pair(g->semiangle_rad / g->sampling_rad[0], g->semiangle_rad / g->sampling_rad[1]));
 	json_object_set_new(truth, "rotation_deg", json_real(a->optics.rotation_rad * 180 / M_PI));
 	json_object_set_new(truth, "transposed", json_boolean(a->optics.transposed));
-	json_object_set_new(truth, "tilt_mrad", pair(0, 0));
-	json_object_set_new(truth, "thickness_nm", json_real(0));
+	json_object_set_new(truth, "tilt_mrad", pair(1e3 * a->optics.tilt_rad[0], 1e3 * a->optics.tilt_rad[1]));
+	json_object_set_new(truth, "thickness_nm", json_real(a->optics.thickness_A / 10));
 }
 
 json_t *acquisition_truth(const acquisition *a, const char *name, const bad_pixel *bad, uint64_t clipped)

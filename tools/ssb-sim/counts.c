@@ -39,9 +39,9 @@ typedef struct worker {
 	void *narrow;
 } worker;
 
-static size_t worker_bytes(const acquisition *a)
+static size_t worker_bytes(const acquisition *a, const transmission *t)
 {
-	return forward_scratch_bytes(a) + a->scan[0] * a->scan[1] * (sizeof(float) + sizeof(uint32_t) + sizeof(uint16_t));
+	return forward_scratch_bytes(a, t) + a->scan[0] * a->scan[1] * (sizeof(float) + sizeof(uint32_t) + sizeof(uint16_t));
 }
 
 static void worker_free(worker *w)
@@ -231,9 +231,9 @@ static bool map_scratch(counts *c, ssb_error *err)
 	return true;
 }
 
-static counts *counts_new(const acquisition *a, ssb_error *err)
+static counts *counts_new(const acquisition *a, const transmission *t, ssb_error *err)
 {
-	const size_t workers = a->threads * worker_bytes(a);
+	const size_t workers = a->threads * worker_bytes(a, t);
 	if (workers > a->memory) {
 		ssb_fail(err, SSB_RUNTIME, "a scan of %zu x %zu positions takes %zu bytes on %zu threads, more than --memory allows",
 		         a->scan[0], a->scan[1], workers, a->threads);
@@ -265,7 +265,7 @@ static bool simulate(counts *c, const transmission *t, const bad_pixel *bad, con
 
 counts *counts_simulate(const acquisition *a, const transmission *t, const bad_pixel *bad, const char *folder, ssb_error *err)
 {
-	counts *c = counts_new(a, err);
+	counts *c = counts_new(a, t, err);
 	if (c && simulate(c, t, bad, folder, err))
 		return c;
 	counts_free(c);

@@ -3,12 +3,14 @@
 #include <fftw3.h>
 #include <stdlib.h>
 #include <string.h>
+#include "tools/ssb-sim/multislice.h"
 #include "tools/transfer/kernel.h"
 #include "tools/transfer/sincos.h"
 
 struct forward {
 	const acquisition *a;
 	const transmission *t;
+	multislice *thick;     /* NULL: thin */
 	polynomial chi;
 	double cosine, sine;   /* of the rotation */
 	double inner, outer;   /* |v| in 1/A below which A = 1, from which A = 0 */
@@ -17,8 +19,9 @@ struct forward {
 };
 
 struct forward_scratch {
+	multislice_scratch *thick; /* NULL: thin */
 	float complex *psi;    /* scan[0] rows of `stride` */
-	float complex *row;    /* one row of T_g P(k - g) */
+	float complex *row;    /* one row of T_g P(k - g), or S(k, k - g) P(k - g) */
 	double *chi, *aperture;
 };
 
@@ -46,10 +49,12 @@ forward *forward_new(const acquisition *a, const transmission *t, ssb_error *err
 		};
 	}
 	fftwf_free(psi);
-	if (f && f->plan)
+	bool ok = (f && f->plan) || ssb_fail(err, SSB_RUNTIME, "out of memory for the forward model");
+	if (ok && t->slices > 1)
+		ok = (f->thick = multislice_new(a, t, err)) != NULL;
+	if (ok)
 		return f;
 	forward_free(f);
-	ssb_fail(err, SSB_RUNTIME, "out of memory for the forward model");
 	return NULL;
 }
 
@@ -57,6 +62,8 @@ void forward_free(forward *f)
 {
 	if (f && f->plan)
 		fftwf_destroy_plan(f->plan);
+	if (f)
+		multislice_free(f->thick);
 	free(f);
 }
 
@@ -70,7 +77,8 @@ forward_scratch *forward_scratch_new(const forward *f)
 	s->row = malloc(width * sizeof *s->row);
 	s->chi = malloc(width * sizeof *s->chi);
 	s->aperture = malloc(width * sizeof *s->aperture);
-	if (s->psi && s->row && s->chi && s->aperture)
+	s->thick = f->thick ? multislice_scratch_new(f->thick) : NULL;
+	if (s->psi && s->row && s->chi && s->aperture && (s->thick || !f->thick))
 		return s;
 	forward_scratch_free(s);
 	return NULL;
@@ -80,6 +88,7 @@ void forward_scratch_free(forward_scratch *s)
 {
 	if (!s)
 		return;
+	multislice_scratch_free(s->thick);
 	fftwf_free(s->psi);
 	free(s->row);
 	free(s->chi);
@@ -87,9 +96,9 @@ void forward_scratch_free(forward_scratch *s)
 	free(s);
 }
 
-size_t forward_scratch_bytes(const acquisition *a)
+size_t forward_scratch_bytes(const acquisition *a, const transmission *t)
 {
-	return a->scan[0] * row_stride(a) * sizeof(float complex);
+	return a->scan[0] * row_stride(a) * sizeof(float complex) + (t->slices > 1 ? multislice_scratch_bytes(t) : 0);
 }
 
 /* chi at fixed v_r and v_c = first - i step: a polynomial in v_c alone. */
@@ -161,6 +170,7 @@ static long clamp(double x, long half)
 static double spectrum(const forward *f, forward_scratch *s, const double k[2])
 {
 	const transmission *t = f->t;
+	const float complex *scattered = f->thick ? multislice_scatter(f->thick, s->thick, k) : t->at;
 	const size_t *scan = f->a->scan, width = (size_t)(2 * t->half[1] + 1);
 	const double step[2] = {1 / (f->a->step_A[0] * (double)scan[0]), 1 / (f->a->step_A[1] * (double)scan[1])};
 	double power = 0;
@@ -178,7 +188,7 @@ static double spectrum(const forward *f, forward_scratch *s, const double k[2])
 		const double first = k[1] - (double)j * step[1];
 		chi_row(&f->chi, v_r, first, step[1], count, s->chi);
 		aperture_row(f, v_r, first, step[1], count, s->aperture);
-		power += probe_row(&t->at[(size_t)(i + t->half[0]) * width + (size_t)(j + t->half[1])], s->chi, s->aperture, count, s->row);
+		power += probe_row(&scattered[(size_t)(i + t->half[0]) * width + (size_t)(j + t->half[1])], s->chi, s->aperture, count, s->row);
 		const size_t grid_row = (size_t)((i % (long)scan[0] + (long)scan[0]) % (long)scan[0]);
 		fold_row(s->row, count, j, scan[1], s->psi + grid_row * f->stride);
 	}

@@ -7,6 +7,7 @@
 #include "tools/ssb-sim/counts.h"
 #include "tools/ssb-sim/acquisition_files.h"
 #include "tools/ssb-sim/acquisition_options.h"
+#include "tools/ssb-sim/multislice.h"
 #include "tools/ssb-sim/specimen.h"
 
 static void report(const acquisition *a, const char *name, uint64_t clipped)
@@ -27,7 +28,7 @@ static bool simulate(const acquisition *a, const char *name, ssb_error *err)
 	float *truth = NULL;
 	counts *c = NULL;
 	bool ok = bad && phase_spectrum_make(a, &phase, err) && (truth = phase_image(a, &phase, a->truth_upsample, err)) &&
-	          transmission_make(a, &phase, &t, err) && (c = counts_simulate(a, &t, bad, folder, err)) &&
+	          transmission_make(a, &phase, multislice_slices(a), &t, err) && (c = counts_simulate(a, &t, bad, folder, err)) &&
 	          acquisition_write(a, name, c, bad, truth, err);
 	if (ok)
 		report(a, name, counts_clipped(c));

@@ -234,18 +234,35 @@ static bool crop(const double complex *grid, const size_t n[2], transmission *t,
 	return true;
 }
 
-bool transmission_make(const acquisition *a, const phase_spectrum *phase, transmission *t, ssb_error *err)
+static bool keep_slice(const double complex *grid, transmission *t, ssb_error *err)
 {
-	size_t n[2];
-	t->at = NULL;
-	transmission_size(a, t->half, n);
-	double complex *grid = phase_grid(phase, n, a->memory, err);
+	const size_t size = t->n[0] * t->n[1];
+	t->slice = malloc(size * sizeof *t->slice);
+	if (!t->slice)
+		return ssb_fail(err, SSB_RUNTIME, "out of memory for the specimen");
+	for (size_t i = 0; i < size; i++)
+		t->slice[i] = (float complex)grid[i];
+	return true;
+}
+
+bool transmission_make(const acquisition *a, const phase_spectrum *phase, size_t slices, transmission *t, ssb_error *err)
+{
+	*t = (transmission){.slices = slices};
+	transmission_size(a, t->half, t->n);
+	double complex *grid = phase_grid(phase, t->n, a->memory, err);
 	if (!grid)
 		return false;
-	for (size_t i = 0; i < n[0] * n[1]; i++)
-		grid[i] = CMPLX(cos(creal(grid[i])), sin(creal(grid[i])));
-	transform(grid, n, FFTW_FORWARD);
-	const bool ok = crop(grid, n, t, err);
+	for (size_t i = 0; i < t->n[0] * t->n[1]; i++) {
+		const double phi = creal(grid[i]) / (double)slices;
+		grid[i] = CMPLX(cos(phi), sin(phi));
+	}
+	bool ok;
+	if (slices > 1)
+		ok = keep_slice(grid, t, err);
+	else {
+		transform(grid, t->n, FFTW_FORWARD);
+		ok = crop(grid, t->n, t, err);
+	}
 	fftw_free(grid);
 	return ok;
 }
@@ -253,7 +270,8 @@ bool transmission_make(const acquisition *a, const phase_spectrum *phase, transm
 void transmission_free(transmission *t)
 {
 	free(t->at);
-	t->at = NULL;
+	free(t->slice);
+	t->at = t->slice = NULL;
 }
 
 float *phase_image(const acquisition *a, const phase_spectrum *phase, size_t upsample, ssb_error *err)
