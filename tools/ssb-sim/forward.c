@@ -49,10 +49,9 @@ forward *forward_new(const acquisition *a, const transmission *t, ssb_error *err
 		};
 	}
 	fftwf_free(psi);
-	bool ok = (f && f->plan) || ssb_fail(err, SSB_RUNTIME, "out of memory for the forward model");
-	if (ok && t->slices > 1)
-		ok = (f->thick = multislice_new(a, t, err)) != NULL;
-	if (ok)
+	if (!f || !f->plan)
+		ssb_fail(err, SSB_RUNTIME, "out of memory for the forward model");
+	else if (t->slices == 1 || (f->thick = multislice_new(a, t, err)))
 		return f;
 	forward_free(f);
 	return NULL;
