@@ -212,7 +212,7 @@ static void test_scalebar(void)
 	CHECK(!scalebar_draw(&small, 6, "5 Å"), "no scale bar where there is no room");
 	free(small.samples);
 	save_picture large = {.width = 300, .height = 300, .channels = 1, .maximum = 255, .samples = calloc(90000, 2)};
-	CHECK(scalebar_draw(&large, 60, "50 pm") && !scalebar_draw(&large, 60, "0.5 pm"), "nor a label that can only be drawn in part");
+	CHECK(scalebar_draw(&large, 60, "50 pm") && !scalebar_draw(&large, 60, "0;5 pm"), "nor a label that can only be drawn in part");
 	free(large.samples);
 }
 
