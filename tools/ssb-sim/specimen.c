@@ -237,7 +237,7 @@ static bool crop(const double complex *grid, const size_t n[2], transmission *t,
 static bool keep_slice(const double complex *grid, transmission *t, ssb_error *err)
 {
 	const size_t size = t->n[0] * t->n[1];
-	t->slice = malloc(size * sizeof *t->slice);
+	t->slice = fftwf_alloc_complex(size);
 	if (!t->slice)
 		return ssb_fail(err, SSB_RUNTIME, "out of memory for the specimen");
 	for (size_t i = 0; i < size; i++)
@@ -270,7 +270,7 @@ bool transmission_make(const acquisition *a, const phase_spectrum *phase, size_t
 void transmission_free(transmission *t)
 {
 	free(t->at);
-	free(t->slice);
+	fftwf_free(t->slice);
 	t->at = t->slice = NULL;
 }
 
