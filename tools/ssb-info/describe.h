@@ -12,6 +12,9 @@ void describe(FILE *out, const ssb_reader *reader, const char digest[17]);
 /* A list of {"name", "value", "unit", "standard_error", "status"} as a table; a value has as many digits as its error supports. */
 void describe_parameters(FILE *out, const json_t *parameters);
 
+/* A map: the range of each of its `axes`, and the best point. */
+void describe_map(FILE *out, const json_t *meta);
+
 /* The lines of a metadata object, units taken from the ends of the keys ("step_A": "step … Å"), nested objects indented. Keys of
  * `elsewhere` (ended by NULL) are left out. */
 void describe_meta(FILE *out, const json_t *meta, int indent, const char *const *elsewhere);

@@ -88,7 +88,7 @@ int main(int argc, char **argv)
 		{"verify", 0, NULL, cli_flag, &wanted.verify, "check every byte and say the digest"},
 	};
 	const cli_program program = {
-		"ssb-info", "Show what a region, spectrum, fit or phase holds.", "FILE",
+		"ssb-info", "Show what a region, spectrum, fit, phase or map holds.", "FILE",
 		"FILE is a file of ssb-tools, or - for standard input. Without an option: kind, warnings, parameters, metadata, arrays and history as text. "
 		"A damaged or truncated file is an error with status 3; the arrays themselves are only read by --array and --verify.",
 		table, sizeof table / sizeof *table, NULL,
