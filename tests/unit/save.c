@@ -148,7 +148,7 @@ static void test_percentiles(void)
 	float values[PIXELS];
 	ssb_error err;
 	double limits[2];
-	save_content content = {.kind = SSB_PHASE, .rows = ROWS, .columns = COLUMNS, .phase = values};
+	save_content content = {.kind = SSB_PHASE, .pages = 1, .rows = ROWS, .columns = COLUMNS, .phase = values};
 	for (size_t i = 0; i < PIXELS; i++)
 		values[i] = (float)(i * 577 % PIXELS); /* 0 … PIXELS - 1, shuffled */
 	CHECK(content_percentiles(&content, (double[]){0, 100}, limits, &err) && limits[0] == 0 && limits[1] == PIXELS - 1, "the extremes");
@@ -208,10 +208,10 @@ static void test_scalebar(void)
 	scale(2100, 2000, "200 nm");
 	scale(0.6, 0.5, "50 pm");
 	scale(0.012, 0.01, "1 pm");
-	save_picture small = {.width = 20, .height = 20, .channels = 1, .maximum = 255, .samples = calloc(400, 2)};
+	save_picture small = {.width = 20, .height = 20, .tile = {20, 20}, .across = 1, .channels = 1, .maximum = 255, .samples = calloc(400, 2)};
 	CHECK(!scalebar_draw(&small, 6, "5 Å"), "no scale bar where there is no room");
 	free(small.samples);
-	save_picture large = {.width = 300, .height = 300, .channels = 1, .maximum = 255, .samples = calloc(90000, 2)};
+	save_picture large = {.width = 300, .height = 300, .tile = {300, 300}, .across = 1, .channels = 1, .maximum = 255, .samples = calloc(90000, 2)};
 	CHECK(scalebar_draw(&large, 60, "50 pm") && !scalebar_draw(&large, 60, "0;5 pm"), "nor a label that can only be drawn in part");
 	free(large.samples);
 }

@@ -35,15 +35,13 @@ static void number_attribute(nexus *n, hid_t object, const char *name, hid_t typ
 }
 
 /* Variable-length strings as attributes: what NeXus wants for a list of axes. */
-static void axes_attribute(nexus *n, hid_t object, const char *first, const char *second)
+static void list_attribute(nexus *n, hid_t object, const char *name, const char *const *texts, hsize_t count)
 {
-	const char *axes[] = {first, second};
-	const hsize_t count = 2;
 	const hid_t type = H5Tcopy(H5T_C_S1), space = H5Screate_simple(1, &count, NULL);
 	check(n, H5Tset_size(type, H5T_VARIABLE));
 	check(n, H5Tset_cset(type, H5T_CSET_UTF8));
-	const hid_t attribute = H5Acreate2(object, "axes", type, space, H5P_DEFAULT, H5P_DEFAULT);
-	check(n, H5Awrite(attribute, type, axes));
+	const hid_t attribute = H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
+	check(n, H5Awrite(attribute, type, texts));
 	check(n, H5Aclose(attribute));
 	H5Sclose(space);
 	H5Tclose(type);
@@ -60,7 +58,7 @@ static hid_t group(nexus *n, hid_t parent, const char *name, const char *class)
 	return id;
 }
 
-/* Without the time of its making, which HDF5 would note. Rank 0 … 2. */
+/* Without the time of its making, which HDF5 would note. */
 static void dataset(nexus *n, hid_t parent, const char *name, hid_t type, int rank, const hsize_t *shape, const void *data, const char *units)
 {
 	const hid_t plan = H5Pcreate(H5P_DATASET_CREATE), space = rank ? H5Screate_simple(rank, shape, NULL) : H5Screate(H5S_SCALAR);
@@ -104,26 +102,77 @@ static void axis(nexus *n, hid_t data, const char *name, size_t count, double sp
 	free(positions);
 }
 
+/* An axis at a list of values; at 0, 1, … without one. */
+static void listed_axis(nexus *n, hid_t data, const char *name, const json_t *list, size_t count, const char *unit)
+{
+	double *values = malloc(count * sizeof *values);
+	const hsize_t length = count;
+	n->failed |= !values;
+	for (size_t i = 0; values && i < count; i++)
+		values[i] = list ? json_number_value(json_array_get(list, i)) : (double)i;
+	if (values)
+		dataset(n, data, name, H5T_NATIVE_DOUBLE, 1, &length, values, unit);
+	free(values);
+}
+
+/* The axis that pages run along: the stack's parameter, else their number. */
+static const char *page_axis(nexus *n, hid_t data, const json_t *stack, size_t pages)
+{
+	const char *name = stack ? json_string_value(json_object_get(stack, "parameter")) : "half";
+	listed_axis(n, data, name, json_object_get(stack, "values"), pages, stack ? json_string_value(json_object_get(stack, "unit")) : "1");
+	return name;
+}
+
+/* An NXdata of one signal with its axes; left open. */
+static hid_t add_signal(nexus *n, hid_t entry, const char *group_name, const save_content *content, const char *name, size_t pages,
+                        const json_t *stack, const void *image)
+{
+	const hid_t data = group(n, entry, group_name, "NXdata");
+	const char *axes[3] = {pages > 1 ? page_axis(n, data, stack, pages) : NULL, content->phase ? "y" : "row", content->phase ? "x" : "column"};
+	const char *units = content->phase ? "angstrom" : "pixel";
+	const hsize_t shape[3] = {pages, content->rows, content->columns};
+	const int skipped = pages > 1 ? 0 : 1, rank = 3 - skipped;
+	text_attribute(n, data, "signal", name);
+	list_attribute(n, data, "axes", axes + skipped, (hsize_t)rank);
+	dataset(n, data, name, content->phase ? H5T_NATIVE_FLOAT : H5T_NATIVE_UINT64, rank, shape + skipped, image, content_unit(content));
+	axis(n, data, axes[1], content->rows, content->phase ? content->sampling_A[0] : 1, units);
+	axis(n, data, axes[2], content->columns, content->phase ? content->sampling_A[1] : 1, units);
+	for (int i = 0; i < rank; i++) {
+		char indices[100];
+		snprintf(indices, sizeof indices, "%s_indices", axes[skipped + i]);
+		number_attribute(n, data, indices, H5T_NATIVE_INT, &i);
+	}
+	return data;
+}
+
+static void add_map(nexus *n, hid_t entry, const save_content *content)
+{
+	const save_map *map = &content->map;
+	const hid_t data = group(n, entry, "data", "NXdata");
+	const char *names[MAP_AXES] = {map->axis[0].name, map->axis[1].name};
+	const hsize_t shape[MAP_AXES] = {map->axis[0].count, map->axis[1].count};
+	text_attribute(n, data, "signal", content_name(content));
+	list_attribute(n, data, "axes", names, map->axes);
+	dataset(n, data, content_name(content), H5T_NATIVE_DOUBLE, (int)map->axes, shape, content->objective, content_unit(content));
+	for (size_t i = 0; i < map->axes; i++)
+		listed_axis(n, data, names[i], map->axis[i].values, map->axis[i].count, map->axis[i].unit);
+	check(n, H5Gclose(data));
+}
+
+/* Each companion is a plot of its own. */
 static void add_data(nexus *n, hid_t entry, const save_content *content)
 {
-	const char *names[2] = {content->phase ? "y" : "row", content->phase ? "x" : "column"};
-	const char *units = content->phase ? "angstrom" : "pixel";
-	const hsize_t shape[2] = {content->rows, content->columns};
-	const hid_t data = group(n, entry, "data", "NXdata");
-	text_attribute(n, data, "signal", content_name(content));
-	axes_attribute(n, data, names[0], names[1]);
-	if (content->phase)
-		dataset(n, data, "phase", H5T_NATIVE_FLOAT, 2, shape, content->phase, "rad");
-	else
-		dataset(n, data, "sum_pattern", H5T_NATIVE_UINT64, 2, shape, content->counts, "counts");
-	axis(n, data, names[0], content->rows, content->phase ? content->sampling_A[0] : 1, units);
-	axis(n, data, names[1], content->columns, content->phase ? content->sampling_A[1] : 1, units);
-	for (int i = 0; i < 2; i++) {
-		char name[20];
-		snprintf(name, sizeof name, "%s_indices", names[i]);
-		number_attribute(n, data, name, H5T_NATIVE_INT, &i);
+	if (content->objective) {
+		add_map(n, entry, content);
+		return;
 	}
-	check(n, H5Gclose(data));
+	const void *image = content->phase ? (const void *)content->phase : content->counts;
+	check(n, H5Gclose(add_signal(n, entry, "data", content, content_name(content), content->pages, content->stack, image)));
+	for (size_t i = 0; i < content->companions; i++) {
+		const save_companion *c = &content->companion[i];
+		const json_t *stack = strcmp(c->name, "halves") ? content->stack : NULL;
+		check(n, H5Gclose(add_signal(n, entry, c->name, content, c->name, c->pages, stack, c->values)));
+	}
 }
 
 static void add_parameter(nexus *n, hid_t parent, const json_t *parameter)

@@ -10,8 +10,12 @@ bool npy_append(bytes *out, const char *descr, const size_t *shape, unsigned ran
 bool write_npy(const save_content *content, const picture_options *options, bytes *out, ssb_error *err)
 {
 	(void)options;
-	const size_t shape[] = {content->rows, content->columns}, pixels = shape[0] * shape[1];
+	const size_t shape[] = {content->pages, content->rows, content->columns}, pixels = content_pixels(content);
+	const unsigned rank = content->pages > 1 ? 3 : 2;
+	if (content->objective)
+		return npy_append(out, "<f8", shape + (content->map.axes == 1 ? 2 : 1), (unsigned)content->map.axes, content->objective,
+		                  pixels * sizeof *content->objective, err);
 	if (content->phase)
-		return npy_append(out, "<f4", shape, 2, content->phase, pixels * sizeof *content->phase, err);
-	return npy_append(out, "<u8", shape, 2, content->counts, pixels * sizeof *content->counts, err);
+		return npy_append(out, "<f4", shape + 3 - rank, rank, content->phase, pixels * sizeof *content->phase, err);
+	return npy_append(out, "<u8", shape + 3 - rank, rank, content->counts, pixels * sizeof *content->counts, err);
 }

@@ -1,3 +1,4 @@
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,24 +26,77 @@ static bool add_image(zip_file *zip, const save_content *content, const picture_
 	return ok;
 }
 
+static bool add_companions(zip_file *zip, const save_content *content, ssb_error *err)
+{
+	bool ok = true;
+	for (size_t i = 0; ok && i < content->companions; i++) {
+		const save_companion *c = &content->companion[i];
+		const size_t shape[] = {c->pages, content->rows, content->columns};
+		const unsigned rank = c->pages > 1 ? 3 : 2;
+		ok = add(zip, c->name, "<f4", shape + 3 - rank, rank, c->values, c->pages * content->rows * content->columns * sizeof *c->values, err);
+	}
+	return ok;
+}
+
+/* Numbers, or null where there is none (NaN). A list of anything else is left to the record. */
 static bool add_numbers(zip_file *zip, const char *key, const json_t *list, ssb_error *err)
 {
-	double values[16];
 	const size_t count = json_array_size(list);
-	if (count == 0 || count > 16)
-		return true;
-	for (size_t i = 0; i < count; i++) {
-		if (!json_is_number(json_array_get(list, i)))
-			return true;
-		values[i] = json_number_value(json_array_get(list, i));
+	double *values = calloc(count + 1, sizeof *values);
+	bool numbers = values && count;
+	for (size_t i = 0; numbers && i < count; i++) {
+		const json_t *value = json_array_get(list, i);
+		numbers = json_is_number(value) || json_is_null(value);
+		values[i] = json_is_null(value) ? NAN : json_number_value(value);
 	}
-	return add(zip, key, "<f8", &count, 1, values, count * sizeof *values, err);
+	const bool ok = values ? !numbers || add(zip, key, "<f8", &count, 1, values, count * sizeof *values, err)
+	                       : ssb_fail(err, SSB_RUNTIME, "out of memory");
+	free(values);
+	return ok;
 }
 
 /* Whether a name read from a file may name another: letters, digits and '_'. */
 static bool plain(const char *name)
 {
 	return *name && strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_") == strlen(name);
+}
+
+/* "C10_nm": the stack's values, in the place of the one that a single image has. */
+static bool add_stack(zip_file *zip, const json_t *stack, ssb_error *err)
+{
+	char key[100];
+	if (!stack)
+		return true;
+	snprintf(key, sizeof key, "%.40s_%.40s", json_string_value(json_object_get(stack, "parameter")),
+	         json_string_value(json_object_get(stack, "unit")));
+	return !plain(key) || add_numbers(zip, key, json_object_get(stack, "values"), err);
+}
+
+/* "axis_C10_nm": the values along a map's axis. */
+static bool add_axes(zip_file *zip, const save_map *map, ssb_error *err)
+{
+	bool ok = true;
+	for (size_t i = 0; ok && i < map->axes; i++) {
+		char key[100];
+		const bool has_unit = strcmp(map->axis[i].unit, "1") != 0;
+		snprintf(key, sizeof key, "axis_%.40s%s%.40s", map->axis[i].name, has_unit ? "_" : "", has_unit ? map->axis[i].unit : "");
+		ok = plain(key) ? add_numbers(zip, key, map->axis[i].values, err)
+		                : ssb_fail(err, SSB_BAD_INPUT, "'%s' cannot name an array", key);
+	}
+	return ok;
+}
+
+static bool add_rings(zip_file *zip, const json_t *frc, ssb_error *err)
+{
+	const char *key;
+	json_t *value;
+	bool ok = true;
+	json_object_foreach((json_t *)frc, key, value) {
+		char name[100];
+		snprintf(name, sizeof name, "ring_%.90s", key);
+		ok = ok && (!json_is_array(value) || !plain(key) || add_numbers(zip, name, value, err));
+	}
+	return ok;
 }
 
 static bool add_meta(zip_file *zip, const json_t *meta, ssb_error *err)
@@ -110,7 +164,8 @@ bool write_npz(const save_content *content, const picture_options *options, byte
 	if (!zip)
 		return false;
 	const json_t *optics = json_object_get(content->meta, "optics");
-	if (add_image(zip, content, options, err) && add_meta(zip, content->meta, err) && add_meta(zip, optics, err) &&
+	if (add_image(zip, content, options, err) && add_companions(zip, content, err) && add_stack(zip, content->stack, err) && add_axes(zip, &content->map, err) &&
+	    add_rings(zip, json_object_get(content->meta, "fourier_ring_correlation"), err) && add_meta(zip, content->meta, err) && add_meta(zip, optics, err) &&
 	    add_parameters(zip, json_object_get(content->meta, "parameters"), optics, err) && add_record(zip, content, err))
 		return zip_close(zip, err);
 	zip_discard(zip);

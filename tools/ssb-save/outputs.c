@@ -6,8 +6,9 @@
 #include <strings.h>
 
 #include "formats/output.h"
+#include "tools/common/message.h"
 
-enum { IMAGE = 1 << SSB_PHASE | 1 << SSB_REGION, TABLE = 1 << SSB_FIT };
+enum { RINGS = 1, MAP = 1 << SSB_MAP, IMAGE = 1 << SSB_PHASE | 1 << SSB_REGION | MAP, TABLE = 1 << SSB_FIT };
 
 static save_writer write_bundle;
 
@@ -19,8 +20,8 @@ static const struct format { const char *extension; int kinds; save_writer *writ
 	{"png", IMAGE, write_png},
 	{"h5", IMAGE, write_nexus},
 	{"json", IMAGE | TABLE, write_json},
-	{"csv", TABLE, write_csv},
-	{"txt", TABLE, write_text},
+	{"csv", TABLE | MAP | RINGS, write_csv},
+	{"txt", TABLE | RINGS, write_text},
 	{"zip", IMAGE | TABLE, write_bundle},
 };
 
@@ -33,6 +34,12 @@ static const struct format *find_format(const char *path)
 		if (!strcasecmp(dot + 1, formats[i].extension))
 			return &formats[i];
 	return NULL;
+}
+
+/* A phase with halves can also be what a table holds. */
+static int kinds_of(const save_content *content)
+{
+	return 1 << content->kind | (has_rings(content) ? RINGS : 0);
 }
 
 static const char *extensions(int kinds, char text[100])
@@ -67,7 +74,7 @@ static bool write_bundle(const save_content *content, const picture_options *opt
 	for (size_t i = 0; ok && i < FORMATS; i++) {
 		char name[40];
 		bytes file = {0};
-		if (!(formats[i].kinds & 1 << content->kind) || formats[i].write == write_bundle || !strcmp(formats[i].extension, "tiff"))
+		if (!(formats[i].kinds & kinds_of(content)) || formats[i].write == write_bundle || !strcmp(formats[i].extension, "tiff"))
 			continue;
 		snprintf(name, sizeof name, "%s.%s", ssb_kind_name(content->kind), formats[i].extension);
 		ok = formats[i].write(content, options, &file, err) && zip_add(zip, name, &file, err);
@@ -95,17 +102,30 @@ static ssb_output *write_one(const save_content *content, const picture_options 
 	return NULL;
 }
 
+/* What a format of one array leaves out. */
+static void say_left_out(const save_content *content, const char *path)
+{
+	save_writer *write = find_format(path)->write;
+	if (content->companions && (write == write_npy || write == write_tiff || write == write_png))
+		message_note("'%s' holds the %s alone, without its %s%s%s (--array, or .npz and .h5, which hold all)", path, content->array,
+		             content->companion[0].name, content->companions > 1 ? " and " : "",
+		             content->companions > 1 ? content->companion[1].name : "");
+}
+
 bool outputs_write(const save_content *content, const picture_options *options, const char *const *paths, size_t count, ssb_error *err)
 {
 	char known[100];
 	for (size_t i = 0; i < count; i++)
-		if (!(find_format(paths[i])->kinds & 1 << content->kind))
-			return ssb_fail(err, SSB_USAGE, "a %s cannot be saved as '%s': %s", ssb_kind_name(content->kind), paths[i],
-			                extensions(1 << content->kind, known));
+		if (!(find_format(paths[i])->kinds & kinds_of(content)))
+			return ssb_fail(err, SSB_USAGE, "a %s cannot be saved as '%s': %s%s", ssb_kind_name(content->kind), paths[i],
+			                extensions(kinds_of(content), known),
+			                content->kind == SSB_PHASE ? " (.csv and .txt after ssb-recon --halves)" : "");
 	ssb_output *outputs[OUTPUTS_LIMIT] = {NULL};
 	bool ok = true;
 	for (size_t i = 0; ok && i < count; i++)
 		ok = (outputs[i] = write_one(content, options, paths[i], err)) != NULL;
+	for (size_t i = 0; ok && i < count; i++)
+		say_left_out(content, paths[i]);
 	for (size_t i = 0; i < count; i++) {
 		if (ok)
 			ok = ssb_output_commit(outputs[i], err);

@@ -9,7 +9,8 @@
 enum {
 	PICTURE_WIDTH = 512,         /* the automatic magnification is the smallest that makes a picture at least this wide … */
 	PICTURE_HEIGHT_LIMIT = 4096, /* … unless it would be higher than this */
-	PICTURE_SIDE_LIMIT = 1000000 /* what libpng takes */
+	PICTURE_SIDE_LIMIT = 1000000, /* what libpng takes */
+	PICTURE_GAP = 4              /* pixels between the images of a contact sheet */
 };
 
 typedef struct picture_options {
@@ -21,8 +22,10 @@ typedef struct picture_options {
 	size_t memory;      /* bytes the picture may take */
 } picture_options;
 
+/* A stack is a contact sheet: its images row by row, the last row perhaps not full, with white between. */
 typedef struct save_picture {
 	size_t width, height;
+	size_t tile[2], across;  /* (height, width) of each image on the picture, and how many stand side by side */
 	unsigned channels;       /* 1 gray, 3 red green blue */
 	uint16_t *samples;       /* [height][width][channels], 0 … 2^bits - 1; owned */
 	unsigned maximum;        /* 2^bits - 1 */
@@ -42,6 +45,7 @@ void picture_free(save_picture *picture);
 /* ---- the parts ---- */
 
 #define COLORMAP_NAMES "gray|viridis|magma|coolwarm"
+enum { COLORMAP_VIRIDIS = 1 };
 
 unsigned colormap_channels(int colormap);                      /* 1 for gray, else 3 */
 void colormap_color(int colormap, double t, double color[3]);  /* t and color in 0 … 1 */
@@ -49,7 +53,11 @@ void colormap_color(int colormap, double t, double color[3]);  /* t and color in
 /* Longest of 1, 2, 5 times a power of ten that is at most `limit_A`, and how it is written ("2 nm", "5 Å", "50 pm"). */
 double scalebar_length(double limit_A, char label[16]);
 
-/* Draw a bar of `length` pixels with its label into the lower left corner. False: there is no room, or a character has no glyph. */
+/* Draw a bar of `length` pixels with its label into the lower left corner, on the image there. False: there is no room, or a character has
+ * no glyph. */
 bool scalebar_draw(save_picture *picture, size_t length, const char *label);
+
+/* Write `label` into the upper left corner of an image of a contact sheet, where there is room. */
+void picture_label(save_picture *picture, size_t page, const char *label);
 
 #endif

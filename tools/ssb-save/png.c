@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tools/common/message.h"
+#include "tools/ssb-save/plot.h"
 #include "tools/ssb-save/writers.h"
 
 typedef struct png_sink { bytes *out; ssb_error *err; bool failed; } png_sink;
@@ -35,7 +36,7 @@ static void png_flushed(png_structp png)
 }
 
 /* What the picture's numbers mean, as text chunks and (with -v) on stderr. */
-typedef struct statement { char scaling[300], sampling[200], bar[100]; } statement;
+typedef struct statement { char scaling[300], sampling[200], bar[100], sheet[200]; } statement;
 
 static void state(statement *s, const save_picture *picture, const save_content *content, const picture_options *options)
 {
@@ -53,8 +54,25 @@ static void state(statement *s, const save_picture *picture, const save_content 
 		snprintf(s->bar, sizeof s->bar, "%.9g A = %zu pixels", picture->bar_A, picture->bar_pixels);
 	else
 		snprintf(s->bar, sizeof s->bar, "none");
+	if (content->pages > 1)
+		snprintf(s->sheet, sizeof s->sheet, "%zu images, %zu side by side, row by row", content->pages, picture->across);
+	if (content->stack)
+		snprintf(s->sheet + strlen(s->sheet), sizeof s->sheet - strlen(s->sheet), ", %.30s from %.9g to %.9g %.30s",
+		         json_string_value(json_object_get(content->stack, "parameter")), content_page_value(content, 0),
+		         content_page_value(content, content->pages - 1), json_string_value(json_object_get(content->stack, "unit")));
 	message_detail("picture of %zu x %zu pixels: %s", picture->height, picture->width, s->scaling);
 	message_detail("picture sampling: %s; scale bar: %s", s->sampling, s->bar);
+}
+
+static void state_plot(statement *s, const save_picture *picture, const save_content *content)
+{
+	const save_map *map = &content->map;
+	snprintf(s->scaling, sizeof s->scaling, "%s from %.9g to %.9g; %zu points below, %zu above, %zu without a number drawn as the lowest",
+	         map_shown_name(map), picture->limits[0], picture->limits[1], picture->clipped[0], picture->clipped[1], content->not_finite);
+	snprintf(s->sampling, sizeof s->sampling, "%s of %zu values across%s%s", map->axis[0].name, map->axis[0].count, map->axes > 1 ? ", up: " : "",
+	         map->axes > 1 ? map->axis[1].name : "");
+	snprintf(s->bar, sizeof s->bar, "none");
+	message_detail("picture of %zu x %zu pixels: %s; %s", picture->height, picture->width, s->scaling, s->sampling);
 }
 
 /* One row as PNG wants it: bytes, or 16 bits with the high byte first. */
@@ -78,10 +96,12 @@ static void describe(png_structp png, png_infop info, const save_picture *pictur
 		{.compression = PNG_TEXT_COMPRESSION_NONE, .key = "Sampling", .text = (char *)s->sampling},
 		{.compression = PNG_TEXT_COMPRESSION_NONE, .key = "Scale bar", .text = (char *)s->bar},
 		{.compression = PNG_TEXT_COMPRESSION_zTXt, .key = "Record", .text = (char *)record},
+		{.compression = PNG_TEXT_COMPRESSION_NONE, .key = "Sheet", .text = (char *)s->sheet},
 	};
-	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+	const int count = (int)(sizeof texts / sizeof *texts) - (*s->sheet == 0);
+	for (int i = 0; i < count; i++)
 		texts[i].text_length = strlen(texts[i].text);
-	png_set_text(png, info, texts, sizeof texts / sizeof *texts);
+	png_set_text(png, info, texts, count);
 	if (picture->pixel_A[0] > 0) {
 		for (int i = 0; i < 2; i++)
 			snprintf(scale[i], sizeof scale[i], "%.9g", picture->pixel_A[1 - i] * 1e-10);
@@ -118,12 +138,15 @@ static bool encode(const save_picture *picture, const statement *s, const char *
 bool write_png(const save_content *content, const picture_options *options, bytes *out, ssb_error *err)
 {
 	save_picture picture;
-	statement s = {"", "", ""};
+	statement s = {"", "", "", ""};
 	char *record = json_dumps(content->record, JSON_ENSURE_ASCII | JSON_COMPACT);
 	bool ok = record != NULL || ssb_fail(err, SSB_RUNTIME, "out of memory");
-	ok = ok && picture_make(&picture, content, options, err);
+	ok = ok && (content->objective ? plot_make : picture_make)(&picture, content, options, err);
 	if (ok) {
-		state(&s, &picture, content, options);
+		if (content->objective)
+			state_plot(&s, &picture, content);
+		else
+			state(&s, &picture, content, options);
 		ok = encode(&picture, &s, record, &(png_sink){out, err, false});
 		picture_free(&picture);
 	}

@@ -29,9 +29,34 @@ static row row_of(const json_t *parameter)
 	             json_number_value(error), json_is_number(value), json_is_number(error)};
 }
 
+/* A map, one point a line: its axes, the objective, and the explained fraction where that is known. */
+static bool write_points(const save_content *content, bytes *out, ssb_error *err)
+{
+	const save_map *map = &content->map;
+	const size_t columns = map->axes > 1 ? map->axis[1].count : 1;
+	const bool explained = map->noise > 0;
+	bool ok = true;
+	for (size_t i = 0; ok && i < map->axes; i++) {
+		const bool has_unit = strcmp(map->axis[i].unit, "1") != 0;
+		ok = bytes_print(out, err, "%s%s%s,", map->axis[i].name, has_unit ? "_" : "", has_unit ? map->axis[i].unit : "");
+	}
+	ok = ok && bytes_print(out, err, "%s%s\n", map->variance ? "variance_rad2" : "likelihood", explained ? ",explained" : "");
+	for (size_t i = 0; ok && i < content->rows * content->columns; i++) {
+		ok = bytes_print(out, err, "%.12g,", map_axis_value(&map->axis[0], i / columns)) &&
+		     (map->axes == 1 || bytes_print(out, err, "%.12g,", map_axis_value(&map->axis[1], i % columns))) &&
+		     bytes_print(out, err, "%.17g", content->objective[i]) &&
+		     (!explained || bytes_print(out, err, ",%.9g", map_shown(map, content->objective[i]))) && bytes_print(out, err, "\n");
+	}
+	return ok;
+}
+
 bool write_csv(const save_content *content, const picture_options *options, bytes *out, ssb_error *err)
 {
 	(void)options;
+	if (content->objective)
+		return write_points(content, out, err);
+	if (content->kind == SSB_PHASE)
+		return write_rings(content, out, err);
 	const json_t *parameters = json_object_get(content->meta, "parameters");
 	bool ok = bytes_print(out, err, "name,value,unit,standard_error,status\n");
 	for (size_t i = 0; ok && i < json_array_size(parameters); i++) {
@@ -87,6 +112,8 @@ static bool print_warnings(const json_t *warnings, bytes *out, ssb_error *err)
 bool write_text(const save_content *content, const picture_options *options, bytes *out, ssb_error *err)
 {
 	(void)options;
+	if (content->kind == SSB_PHASE)
+		return write_rings_text(content, out, err);
 	const json_t *meta = content->meta, *transposed = json_object_get(json_object_get(meta, "optics"), "transposed");
 	return print_parameters(json_object_get(meta, "parameters"), out, err) &&
 	       (!transposed || bytes_print(out, err, "%-10s %14s\n", "transposed", json_is_true(transposed) ? "yes" : "no")) &&
