@@ -83,13 +83,15 @@ static void describe_stage(FILE *out, const json_t *stage)
 
 void describe(FILE *out, const ssb_reader *reader, const char digest[17])
 {
-	static const char *const elsewhere[] = {"warnings", "parameters", "explained", "explained_noise", "axes", "best", NULL};
+	static const char *const elsewhere[] = {"warnings", "parameters", "explained", "explained_noise", "axes", "best", "half_bit", "fixed_0143", NULL};
 	const json_t *meta = ssb_reader_meta(reader), *history = ssb_reader_history(reader);
 	fprintf(out, "%s, digest %s\n", ssb_kind_name(ssb_reader_kind(reader)), digest);
 	describe_warnings(out, json_object_get(meta, "warnings"));
 	describe_parameters(out, json_object_get(meta, "parameters"));
 	if (ssb_reader_kind(reader) == SSB_MAP)
 		describe_map(out, meta);
+	if (ssb_reader_kind(reader) == SSB_PHASE)
+		describe_phase(out, meta);
 	describe_explained(out, json_object_get(meta, "objective"));
 	describe_meta(out, meta, 2, elsewhere);
 	fputs("arrays\n", out);

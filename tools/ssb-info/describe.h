@@ -9,6 +9,9 @@
 /* Heading with kind and digest, warnings, parameters, metadata with units, arrays, history. */
 void describe(FILE *out, const ssb_reader *reader, const char digest[17]);
 
+/* What a phase is a stack of, and where the Fourier ring correlation of its halves crosses its thresholds. */
+void describe_phase(FILE *out, const json_t *meta);
+
 /* A list of {"name", "value", "unit", "standard_error", "status"} as a table; a value has as many digits as its error supports. */
 void describe_parameters(FILE *out, const json_t *parameters);
 
