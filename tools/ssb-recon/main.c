@@ -45,7 +45,7 @@ int main(int argc, char **argv)
 	ssb_error err;
 	phase_images images = {0};
 	recon_parse(&o, argc, argv);
-	const backend *b = backend_open(o.device, &err);
+	const backend *b = recon_backend(&o, &err);
 	const bool ok = b && load(&o, b, &in, &err) && phase_compute(&images, b, in.e, &in.parameters, &o, &err) &&
 	                phase_store(&images, &o, in.e, in.spectrum, in.fit, in.fit_meta, &err);
 	phase_free(&images);

@@ -7,6 +7,7 @@
 #include "tools/common/message.h"
 #include "tools/common/meta.h"
 #include "tools/common/quantity.h"
+#include "tools/transfer/joint.h"
 
 /* "LO:HI:N", LO and HI as a single value is written. */
 static bool parse_stack(recon_options *o, const char *text, ssb_error *err)
@@ -63,16 +64,18 @@ const cli_program recon_program = {
 };
 
 enum { OWN_OPTIONS = 10 };
+static const size_t UPSAMPLE_BY_ESTIMATOR = SIZE_MAX; /* not given */
 
 static void option_table(recon_options *o, cli_option table[OWN_OPTIONS + OPTICS_ORDERS])
 {
 	const cli_option own[OWN_OPTIONS] = {
 		{"output", 'o', "PHASE", cli_text, &o->output, "file to write (default: -, standard output)"},
-		{"estimator", 'e', "ls|ssb|mean-phase", cli_choice, &o->estimator,
-		 "ls: least squares, rad (default); ssb: the classical single-sideband sum; mean-phase: mean over the pixels' phase images"},
+		{"estimator", 'e', "ls|ssb|mean-phase|joint", cli_choice, &o->estimator,
+		 "ls: least squares, rad (default); ssb: the classical single-sideband sum; mean-phase: mean over the pixels' phase images; "
+		 "joint: ls with the aliases of an undersampled scan told apart"},
 		{"upsample", 'u', "N|auto", parse_upsample, &o->upsample,
-		 "pixels per scan step on each axis (default 1); auto: the least that holds all of 2 alpha / lambda"},
-		{"epsilon", 0, "X", parse_epsilon, &o->epsilon, "regularisation of ls, as a fraction of the largest transfer (default 0.001)"},
+		 "pixels per scan step on each axis (default 1, joint: auto); auto: the least that holds all of 2 alpha / lambda"},
+		{"epsilon", 0, "X", parse_epsilon, &o->epsilon, "regularisation of ls and joint, as a fraction of the largest transfer (default 0.001)"},
 		{"device", 0, "auto|cpu|cuda", cli_text, &o->device, "where to compute (default auto)"},
 		{"rotation", 0, "DEG", cli_angle, &o->rotation_deg, "scan rotation in degrees, in place of the fit's"},
 		{"transpose", 0, "no|yes", cli_choice, &o->transposed, "whether the detector's axes are swapped, in place of the fit's"},
@@ -93,7 +96,7 @@ static void option_table(recon_options *o, cli_option table[OWN_OPTIONS + OPTICS
 void recon_parse(recon_options *o, int argc, char **argv)
 {
 	ssb_error err;
-	*o = (recon_options){.output = "-", .upsample = 1, .epsilon = 1e-3, .rotation_deg = NAN, .transposed = -1, .branch = -1};
+	*o = (recon_options){.output = "-", .upsample = UPSAMPLE_BY_ESTIMATOR, .epsilon = 1e-3, .rotation_deg = NAN, .transposed = -1, .branch = -1};
 	cli_option options[OWN_OPTIONS + OPTICS_ORDERS];
 	option_table(o, options);
 	cli_program program = recon_program;
@@ -114,12 +117,30 @@ void recon_parse(recon_options *o, int argc, char **argv)
 		ok = ssb_fail(&err, SSB_USAGE, "--branch takes one of a fit's branches: it needs a fit");
 	else if (o->stack && o->halves)
 		ok = ssb_fail(&err, SSB_USAGE, "--halves and a stack of --c10 exclude each other");
+	else if (o->estimator == ESTIMATOR_JOINT && o->epsilon < JOINT_LEAST_EPSILON)
+		ok = ssb_fail(&err, SSB_USAGE, "--epsilon %g is too small to tell aliases apart: %g or more", o->epsilon, JOINT_LEAST_EPSILON);
 	for (size_t i = 0; ok && i < c->operands; i++)
 		ok = cli_distinct(c->operand[i], o->output, &err);
 	if (!ok)
 		exit(cli_end(false, &err));
+	if (o->upsample == UPSAMPLE_BY_ESTIMATOR)
+		o->upsample = o->estimator == ESTIMATOR_JOINT ? 0 : 1;
 	o->spectrum = c->operand[0];
 	o->fit = c->operands == 2 ? c->operand[1] : NULL;
+}
+
+const backend *recon_backend(const recon_options *o, ssb_error *err)
+{
+	const bool automatic = !o->device || !strcmp(o->device, "auto");
+	if (o->estimator != ESTIMATOR_JOINT)
+		return backend_open(o->device, err);
+	if (automatic && o->device)
+		message_note("computing on the CPU: the estimator joint runs nowhere else");
+	const backend *b = automatic ? &backend_cpu : backend_open(o->device, err);
+	if (!b || b == &backend_cpu)
+		return b;
+	ssb_fail(err, SSB_NO_BACKEND, "the estimator joint runs on the CPU only, not on device '%s'", o->device);
+	return NULL;
 }
 
 /* Rotation and transposition of a spectrum without a fit: what ssb-prep was given, else the centre of mass. */

@@ -10,7 +10,7 @@ typedef struct recon_options {
 	const char *output;
 	int estimator;            /* enum estimator */
 	size_t upsample;          /* 0: auto */
-	double epsilon;           /* of max W, ls only */
+	double epsilon;           /* of max W, ls and joint */
 	const char *device;
 	bool order_given[OPTICS_ORDERS];
 	double C_nm[OPTICS_ORDERS], phi_deg[OPTICS_ORDERS];
@@ -31,6 +31,9 @@ extern const cli_program recon_program; /* without its options, which recon_pars
 
 /* Parse and cross-check; exits on misuse. */
 void recon_parse(recon_options *o, int argc, char **argv);
+
+/* What --device asks for; the estimator joint has the CPU alone: SSB_NO_BACKEND for another, and with `auto` it is said. */
+const backend *recon_backend(const recon_options *o, ssb_error *err);
 
 /* The fit's meta, of its branches the one asked for in place of what the fit took (formats/SPEC.md). New reference; NULL (SSB_USAGE): the
  * fit has one branch only. */

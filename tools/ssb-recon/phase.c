@@ -4,14 +4,21 @@
 #include <string.h>
 #include "tools/common/message.h"
 #include "tools/ssb-recon/halves.h"
+#include "tools/transfer/joint.h"
 
 /* Bytes a pixel: once the half plane, its frequencies and what the polarity sorts; for each set its image, also in single precision, and
  * its sums. In double precision, since the product of what options ask for may overflow. */
-static bool fits(const phase_images *images, const recon_options *o, const evidence *e, ssb_error *err)
+static double image_bytes(const phase_images *images, const recon_options *o, const evidence *e)
 {
 	const size_t sets = images->count * (o->thin ? 2 : 1);
 	const double pixels = pow((double)images->factor, 2) * (double)e->scan[0] * (double)e->scan[1];
-	const double bytes = pixels * (48 + 32 * ((double)sets + (o->halves ? 2 : 0))) + (o->halves ? half_bytes(e) : 0);
+	return pixels * (48 + 32 * ((double)sets + (o->halves ? 2 : 0))) + (o->halves ? half_bytes(e) : 0);
+}
+
+static bool fits(const phase_images *images, const recon_options *o, const evidence *e, ssb_error *err)
+{
+	const size_t sets = images->count * (o->thin ? 2 : 1);
+	const double bytes = image_bytes(images, o, e);
 	if (bytes <= (double)o->common.memory)
 		return true;
 	return ssb_fail(err, SSB_RUNTIME, "%zu image%s of %zu x %zu positions, %zu times upsampled, take %.0f MB, which do not fit in --memory",
@@ -30,18 +37,33 @@ static bool make_sets(phase_images *images, const optics_parameters *p, const re
 		*thin = *set;
 		thin->tilt_rad[0] = thin->tilt_rad[1] = thin->thickness_A = 0;
 	}
-	return images->parameters != NULL;
+	images->noise_amplification = o->estimator == ESTIMATOR_JOINT ? calloc(2 * images->count, sizeof(double)) : NULL;
+	return images->parameters && (images->noise_amplification || o->estimator != ESTIMATOR_JOINT);
+}
+
+/* Images of e for the first `sets` parameters; noise_amplification[sets] is for the estimator joint. */
+static bool compute_images(const phase_images *images, const backend *b, const evidence *e, size_t sets, const recon_options *o,
+                           double *image, double *noise_amplification, ssb_error *err)
+{
+	const size_t size = images->rows * images->columns, memory = o->common.memory - (size_t)image_bytes(images, o, e);
+	if (o->estimator != ESTIMATOR_JOINT)
+		return reconstruct_sets(b, e, images->parameters, sets, o->estimator, images->factor, o->epsilon, image, err);
+	bool ok = true;
+	for (size_t i = 0; ok && i < sets; i++)
+		ok = reconstruct_joint(e, &images->parameters[i], images->factor, o->epsilon, memory, image + i * size, &noise_amplification[i], err);
+	return ok;
 }
 
 static bool compute_halves(phase_images *images, const backend *b, const evidence *e, const recon_options *o, ssb_error *err)
 {
 	const size_t size = images->rows * images->columns;
+	double unused;
 	images->halves = malloc(2 * size * sizeof *images->halves);
 	bool ok = images->halves || ssb_fail(err, SSB_RUNTIME, "out of memory");
 	for (int i = 0; ok && i < 2; i++) {
 		evidence *half = half_make(e, i, err);
 		ok = half && backend_attach(b, half, err) &&
-		     reconstruct(b, half, images->parameters, o->estimator, images->factor, o->epsilon, images->halves + (size_t)i * size, err);
+		     compute_images(images, b, half, 1, o, images->halves + (size_t)i * size, &unused, err);
 		backend_detach(b, half);
 		half_free(half);
 	}
@@ -66,7 +88,7 @@ bool phase_compute(phase_images *images, const backend *b, const evidence *e, co
 		return ssb_fail(err, SSB_RUNTIME, "out of memory");
 	if (o->thin && p->thickness_A == 0)
 		message_note("--thin: the parameters have no thickness: 'thin' is the phase itself");
-	return reconstruct_sets(b, e, images->parameters, sets, o->estimator, images->factor, o->epsilon, images->phase, err) &&
+	return compute_images(images, b, e, sets, o, images->phase, images->noise_amplification, err) &&
 	       (!o->halves || compute_halves(images, b, e, o, err));
 }
 
@@ -75,5 +97,6 @@ void phase_free(phase_images *images)
 	free(images->phase);
 	free(images->halves);
 	free(images->parameters);
+	free(images->noise_amplification);
 	*images = (phase_images){0};
 }

@@ -12,6 +12,7 @@ typedef struct phase_images {
 	double *thin;                  /* count images behind `phase` in its block, with tilt and thickness 0; NULL: not asked for */
 	double *halves;                /* 2 images, of half of the bright-field pixels each; NULL: not asked for; owned */
 	optics_parameters *parameters; /* count, of `phase`; then those of `thin`; owned */
+	double *noise_amplification;   /* as `parameters`: the estimator joint's (joint.h); NULL with others; owned */
 	double limit_per_A;            /* highest frequency that a phase can hold: 2 alpha / lambda */
 } phase_images;
 

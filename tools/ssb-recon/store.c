@@ -66,14 +66,32 @@ static bool describe_halves(json_t *meta, const phase_images *images, const doub
 
 static void describe_calculation(json_t *meta, const phase_images *images, const recon_options *o, const evidence *e)
 {
-	static const char *const estimators[] = {"ls", "ssb", "mean-phase"};
+	static const char *const estimators[] = {"ls", "ssb", "mean-phase", "joint"};
 	const double f = (double)images->factor;
 	json_object_set_new(meta, "estimator", json_string(estimators[o->estimator]));
 	json_object_set_new(meta, "upsample", json_integer((json_int_t)images->factor));
 	json_object_set_new(meta, "sampling_A", json_pack("[f, f]", e->step_A[0] / f, e->step_A[1] / f));
 	json_object_set_new(meta, "I0_counts", json_real(e->I0_counts));
-	if (o->estimator == ESTIMATOR_LS)
+	if (o->estimator == ESTIMATOR_LS || o->estimator == ESTIMATOR_JOINT)
 		json_object_set_new(meta, "epsilon", json_real(o->epsilon));
+}
+
+/* What telling the aliases apart costs. */
+static void describe_joint(json_t *meta, json_t *warnings, const phase_images *images, const recon_options *o, const evidence *e)
+{
+	const size_t needed = reconstruct_auto_factor(e);
+	json_t *noise = json_array();
+	double most = 0;
+	for (size_t i = 0; i < images->count; i++) {
+		json_array_append_new(noise, json_real(images->noise_amplification[i]));
+		most = fmax(most, images->noise_amplification[i]);
+	}
+	message_note("noise amplification %.4f: the variance of shot noise in the phase over that of ls%s", most, o->stack ? ", at most" : "");
+	json_object_set(meta, "noise_amplification", o->stack ? noise : json_array_get(noise, 0));
+	json_decref(noise);
+	if (images->factor < needed)
+		message_warn(warnings, "upsampled %zu times, not %zu: aliases from beyond the image's frequencies are not told apart",
+		             images->factor, needed);
 }
 
 static void warn_of_half_turn(json_t *warnings, const phase_images *images)
@@ -101,6 +119,8 @@ static json_t *describe(const phase_images *images, const recon_options *o, cons
 		json_object_set_new(meta, "polarity", json_real(phase_polarity(images->phase, images->rows * images->columns)));
 	json_object_set_new(meta, "object_wave", json_string("exp(i phase)"));
 	append_new_warnings(warnings, json_object_get(fit, "warnings"));
+	if (o->estimator == ESTIMATOR_JOINT)
+		describe_joint(meta, warnings, images, o, e);
 	if (!fit && isnan(o->rotation_deg) && !json_object_get(spectrum, "rotation_deg"))
 		warn_of_half_turn(warnings, images);
 	json_object_set_new(meta, "warnings", warnings);
