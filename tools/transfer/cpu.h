@@ -12,7 +12,4 @@ bool cpu_search(const evidence *e, const optics_parameters *p, const size_t *bin
                 size_t count, double *score, ssb_error *err);
 bool cpu_mean_phase(const evidence *e, const optics_parameters *p, size_t factor, double *image, double *variance, ssb_error *err);
 
-/* As overlap_terms, then gamma itself: its real part over term[0].amplitude, its imaginary part over term[0].phase. */
-void overlap_gamma(overlap *o, const pixel_table *t, const double q[2]);
-
 #endif

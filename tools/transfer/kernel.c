@@ -160,3 +160,20 @@ void overlap_terms(overlap *o, const pixel_table *t, const double q[2])
 			weigh_thickness(o->term[i].amplitude, o->scan[0], o->scan[1], q, sign, t, o->count);
 	}
 }
+
+/* gamma = T_- - T_+ over T_-'s amplitude and phase */
+KERNEL static void combine(double *restrict am, double *restrict pm, const double *restrict ap, const double *restrict pp, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		double re, im;
+		gamma_of_terms(am[i], pm[i], ap[i], pp[i], &re, &im);
+		am[i] = re;
+		pm[i] = im;
+	}
+}
+
+void overlap_gamma(overlap *o, const pixel_table *t, const double q[2])
+{
+	overlap_terms(o, t, q);
+	combine(o->term[0].amplitude, o->term[0].phase, o->term[1].amplitude, o->term[1].phase, o->count);
+}

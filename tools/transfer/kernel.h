@@ -36,6 +36,9 @@ void overlap_select(overlap *o, const pixel_table *t, const double q[2], const f
 /* Fill both terms' amplitude a w and phase psi. */
 void overlap_terms(overlap *o, const pixel_table *t, const double q[2]);
 
+/* As overlap_terms, then gamma itself: its real part over term[0].amplitude, its imaginary part over term[0].phase. */
+void overlap_gamma(overlap *o, const pixel_table *t, const double q[2]);
+
 /* out[i] = p(r[i] + dr, c[i] + dc) */
 void polynomial_values(const polynomial *p, const double *r, const double *c, double dr, double dc, size_t count, double *out);
 
