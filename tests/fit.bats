@@ -57,7 +57,7 @@ assert meta["optics"]["transposed"] is True'
 }
 
 @test "a signal too weak for neighbours and centre of mass: every rotation is looked at" {
-	ssb-fit -q weak.spectrum --c10 -15nm:15nm --c12 5nm -o weak.fit 2>/dev/null
+	ssb-fit -q weak.spectrum --range C10=-15nm:15nm --range C12=5nm -o weak.fit 2>/dev/null
 	check weak.fit '
 near("C10", 9, 0.3); near("C12", 3, 0.3); near("phi12", -60, 4, 180); near("rotation", 200, 2, 360)
 assert meta["optics"]["transposed"] is True and "too low to say" in warnings'
@@ -75,8 +75,8 @@ assert np.isclose(np.sqrt(u @ c[1:3, 1:3] @ u) / 10, error("C12"))'
 }
 
 @test "higher orders are held: without them less is explained" {
-	ssb-fit -q coma.spectrum --c10 -15nm:15nm --c12 5nm -o free.fit 2>/dev/null
-	ssb-fit -q coma.spectrum --c10 -15nm:15nm --c12 5nm --fix C21=300nm,40deg --fix C30=20um -o coma.fit
+	ssb-fit -q coma.spectrum --range C10=-15nm:15nm --range C12=5nm -o free.fit 2>/dev/null
+	ssb-fit -q coma.spectrum --range C10=-15nm:15nm --range C12=5nm --fix C21=300nm,40deg --fix C30=20um -o coma.fit
 	check coma.fit '
 near("C10", -8, 0.1); near("C12", 1, 0.1); near("phi12", 50, 4, 180); near("rotation", 100, 1, 360)
 assert by_name["C21"]["status"] == "fixed" and abs(value("C30") - 20000) < 1e-6
@@ -86,7 +86,7 @@ assert other["likelihood"] < meta["objective"]["likelihood"] and other["explaine
 
 @test "a strong specimen, beyond the weak-phase model by more than the error bars: a warning" {
 	simulate strong --phase 2 --rotation 15 --c10 -12nm --c12 2nm,20deg
-	ssb-fit -q strong.spectrum --fix transposed=no --c10 -15nm:-9nm --c12 4nm -o strong.fit 2>/dev/null
+	ssb-fit -q strong.spectrum --fix transposed=no --range C10=-15nm:-9nm --range C12=4nm -o strong.fit 2>/dev/null
 	check strong.fit '
 assert abs(value("C10") + 12) > 10 * error("C10") and 0.5 < meta["objective"]["explained"] < 0.9
 assert "error bars do not cover" in warnings, warnings'
@@ -134,7 +134,7 @@ for p, q in zip(meta["parameters"], one["parameters"]):
 }
 
 @test "pure noise: no parameter, no error bar, status 0 and a warning" {
-	ssb-fit noise.spectrum --c10 -15nm:15nm --c12 5nm -o noise.fit 2>err.txt
+	ssb-fit noise.spectrum --range C10=-15nm:15nm --range C12=5nm -o noise.fit 2>err.txt
 	grep -q "warning: nothing was found" err.txt
 	check noise.fit '
 assert meta["found"] is False and "optics" not in meta and "nothing was found" in warnings
@@ -145,12 +145,12 @@ assert "covariance" not in fit.arrays'
 }
 
 @test "an optimum at the edge of the range is a warning" {
-	ssb-fit -q one.spectrum --c10 -11.5nm:-2nm --fix rotation=15deg -o edge.fit 2>/dev/null
+	ssb-fit -q one.spectrum --range C10=-11.5nm:-2nm --fix rotation=15deg -o edge.fit 2>/dev/null
 	check edge.fit 'assert "edge of its range" in warnings, warnings'
 }
 
 @test "a range of one sign keeps its branch" {
-	ssb-fit -q one.spectrum --c10 0nm:40nm -o wrong.fit 2>err.txt
+	ssb-fit -q one.spectrum --range C10=0nm:40nm -o wrong.fit 2>err.txt
 	check wrong.fit '
 assert value("C10") > 0 and meta["polarity"]["branch"] == "given" and "the atoms are dark" in warnings, warnings'
 }
@@ -182,11 +182,11 @@ PYTHON
 	fails 2 "not NAME=VALUE" ssb-fit one.spectrum --fix C10 -o x.fit
 	fails 2 "azimuth" ssb-fit one.spectrum --fix C12=2nm -o x.fit
 	fails 2 "yes nor no" ssb-fit one.spectrum --fix transposed=maybe -o x.fit
-	fails 2 "c10" ssb-fit one.spectrum --c10 10nm -o x.fit
-	fails 2 "c10" ssb-fit one.spectrum --c10 10nm:-10nm -o x.fit
-	fails 2 "c12" ssb-fit one.spectrum --c12 nan -o x.fit
+	fails 2 "c10" ssb-fit one.spectrum --range C10=10nm -o x.fit
+	fails 2 "c10" ssb-fit one.spectrum --range C10=10nm:-10nm -o x.fit
+	fails 2 "c12" ssb-fit one.spectrum --range C12=nan -o x.fit
 	fails 4 "cuda" ssb-fit one.spectrum --device cuda -o x.fit
-	fails 1 "do not fit in --memory" ssb-fit one.spectrum --c12 20um --memory 100M -o x.fit
+	fails 1 "do not fit in --memory" ssb-fit one.spectrum --range C12=20um --memory 100M -o x.fit
 	fails 2 "gpu" ssb-fit one.spectrum --device gpu -o x.fit
 	fails 2 "spectrum" ssb-fit -o x.fit
 	[ ! -e x.fit ]

@@ -13,13 +13,15 @@ static int parameter_of(const char *name)
 	exit(fprintf(stderr, "no parameter %s\n", name));
 }
 
+static evaluations spent = {.most = 1000000};
+
 static objective all_bins(const evidence *e)
 {
 	objective f;
 	size_t *bin = malloc(e->bins * sizeof *bin);
 	for (size_t i = 0; i < e->bins; i++)
 		bin[i] = i;
-	if (!objective_make(&f, &backend_cpu, e, bin, e->bins))
+	if (!objective_make(&f, &backend_cpu, e, bin, e->bins, &spent))
 		exit(1);
 	free(bin);
 	return f;
@@ -32,10 +34,11 @@ static void check_optimum(const char *vectors, const char *name)
 	snprintf(acquisition, sizeof acquisition, "%s/%s", vectors, name);
 	const json_t *fit = json_vector(folder, "fit.json"), *names = json_object_get(fit, "names");
 	const evidence *e = evidence_vector(acquisition);
-	int parameter[FIT_PARAMETERS];
+	parameter_set set = {.n = json_array_size(names)};
 	ssb_error err;
 	optimum o = {.p.transposed = json_is_true(json_object_get(json_vector(acquisition, "acquisition.json"), "transpose"))};
-	const size_t n = json_array_size(names);
+	const size_t n = set.n;
+	int *parameter = set.parameter;
 	for (size_t i = 0; i < n; i++) {
 		parameter[i] = parameter_of(json_string_value(json_array_get(names, i)));
 		fit_parameter_set(&o.p, parameter[i], element(fit, "start", i));
@@ -44,9 +47,9 @@ static void check_optimum(const char *vectors, const char *name)
 		if (json_object_get(json_object_get(fit, "start_C_A"), aberration_terms[i].name))
 			o.p.C_A[i] = number(json_object_get(fit, "start_C_A"), aberration_terms[i].name);
 	objective f = all_bins(e);
-	const ascent a = {.parameter = parameter, .n = n, .most_steps = 60, .enough = 1e-4, .radian_per_A = 0.05, .sigma2 = evidence_sigma2(e)};
-	const bool ok = newton_ascend(&f, &a, &o, NULL, &err);
-	CHECK(ok && o.converged, "%s: converged after %zu evaluations", name, f.evaluations);
+	const ascent a = {.most_steps = 60, .enough = 1e-4, .q_rms = 0.3, .sigma2 = evidence_sigma2(e)};
+	const bool ok = newton_ascend(&f, &a, &set, &o, NULL, &err);
+	CHECK(ok && o.converged, "%s: converged after %zu evaluations", name, spent.spent);
 	const certificate c = certify(&f, &o, n);
 	const npy covariance = npy_read(folder, "covariance.npy");
 	double worst = 0, worst_covariance = 0;

@@ -6,6 +6,8 @@
 /* Deviations of pure noise that its best candidate stays below (4 to 6 seen with every rotation looked at). physics.md's own test, eta within 3 of its noise, calls
  * fits lost that are 35 deviations out: the incoherent power in eta's denominator is far noisier than the coherent sum in L. */
 static const double NOISE_LIMIT = 8;
+static const double UNDETERMINED_RAD = 1; /* a direction whose error is beyond it is beyond linear error bars, too */
+enum { MATRIX = FIT_PARAMETERS * FIT_PARAMETERS };
 
 /* Signal power sum m sum_k (|G|^2 - G(0,k)) over the bins used, in their order. */
 static double signal_power(const objective *f)
@@ -50,9 +52,9 @@ static void multiply(const double *a, const double *b, size_t n, double *out)
 }
 
 /* 2 sigma^2 H^-1 J H^-1 with H = J - sigma^2 sum_kappa, in units that make diag J = 1. */
-static bool covariance(const likelihood *l, double sigma2, size_t n, double *out)
+static bool covariance(const likelihood *l, double sigma2, size_t n, certificate *c)
 {
-	double H[FIT_PARAMETERS * FIT_PARAMETERS], J[FIT_PARAMETERS * FIT_PARAMETERS], half[FIT_PARAMETERS * FIT_PARAMETERS], scale[FIT_PARAMETERS];
+	double H[MATRIX], J[MATRIX], half[MATRIX], scale[FIT_PARAMETERS];
 	for (size_t i = 0; i < n; i++) {
 		if (!(l->gauss_newton[i * n + i] > 0))
 			return false;
@@ -70,17 +72,53 @@ static bool covariance(const likelihood *l, double sigma2, size_t n, double *out
 		for (size_t j = 0; j < i; j++)
 			H[i * n + j] = H[j * n + i];
 	multiply(H, J, n, half);
-	multiply(half, H, n, out);
+	multiply(half, H, n, c->covariance);
 	for (size_t i = 0; i < n; i++)
-		for (size_t j = 0; j < n; j++)
-			out[i * n + j] *= 2 * sigma2 * scale[i] * scale[j];
+		for (size_t j = 0; j < n; j++) {
+			c->covariance[i * n + j] *= 2 * sigma2 * scale[i] * scale[j];
+			c->inverse[i * n + j] = H[i * n + j] * scale[i] * scale[j];
+		}
 	return true;
+}
+
+/* What n parameters gain on noise: gain = g^T H^-1 g / 2, cov g = 2 sigma^2 J, so tr(H^-1 J) on average, in units of sigma^2, with
+ * variance 2 tr((H^-1 J)^2). From covariance = 2 sigma^2 H^-1 J H^-1 and J. */
+static void measure_noise_gain(const likelihood *l, size_t n, double sigma2, certificate *c)
+{
+	double HJ[MATRIX], squared[MATRIX]; /* (H^-1 J)^2 = covariance J / (2 sigma^2) */
+	multiply(c->covariance, l->gauss_newton, n, squared);
+	multiply(c->inverse, l->gauss_newton, n, HJ);
+	c->noise_gain = c->noise_gain_variance = 0;
+	for (size_t i = 0; i < n; i++) {
+		c->noise_gain += HJ[i * n + i];
+		c->noise_gain_variance += squared[i * n + i] / sigma2;
+	}
 }
 
 certificate certify(const objective *f, const optimum *o, size_t n)
 {
+	const double sigma2 = evidence_sigma2(f->e);
 	certificate c = {0};
 	measure(f, o->L, &c);
-	c.has_covariance = n > 0 && covariance(&o->at, evidence_sigma2(f->e), n, c.covariance);
+	c.has_covariance = n > 0 && covariance(&o->at, sigma2, n, &c);
+	if (c.has_covariance)
+		measure_noise_gain(&o->at, n, sigma2, &c);
 	return c;
+}
+
+size_t certify_directions(const likelihood *l, double sigma2, const double *rad, size_t n, double *deviation_rad, double *axis)
+{
+	double H[MATRIX], curvature[FIT_PARAMETERS];
+	size_t undetermined = 0;
+	for (size_t i = 0; i < n; i++)
+		for (size_t j = 0; j < n; j++)
+			H[i * n + j] = (l->gauss_newton[i * n + j] - sigma2 * l->sum_kappa[i * n + j]) / (rad[i] * rad[j]);
+	if (n == 0 || LAPACKE_dsyev(LAPACK_ROW_MAJOR, 'V', 'U', (lapack_int)n, H, (lapack_int)n, curvature) != 0)
+		return 0;
+	while (undetermined < n && curvature[undetermined] <= 2 * sigma2 / (UNDETERMINED_RAD * UNDETERMINED_RAD))
+		undetermined++;
+	*deviation_rad = curvature[0] > 0 ? sqrt(2 * sigma2 / curvature[0]) : INFINITY;
+	for (size_t i = 0; i < n; i++)
+		axis[i] = H[i * n];
+	return undetermined;
 }

@@ -10,9 +10,15 @@ typedef struct certificate {
 	bool found;                         /* significance beyond what a search of noise gives */
 	bool has_covariance;                /* H is positive definite */
 	double covariance[FIT_PARAMETERS * FIT_PARAMETERS]; /* n x n, A and rad */
+	double inverse[FIT_PARAMETERS * FIT_PARAMETERS];    /* H^-1, n x n */
+	double noise_gain, noise_gain_variance; /* of L, in sigma^2 and its square, that so many parameters gain on noise alone */
 } certificate;
 
-/* Of the optimum that `f` was evaluated at last. */
+/* Of the optimum that `f` was evaluated at last, its derivatives by n parameters. */
 certificate certify(const objective *f, const optimum *o, size_t n);
+
+/* How many of the n directions of the parameters, measured in rad per unit, the data do not determine to 1 rad: by the eigenvalues of H.
+ * Of the weakest: its deviation (INFINITY without curvature) and axis[n]. */
+size_t certify_directions(const likelihood *l, double sigma2, const double *rad, size_t n, double *deviation_rad, double *axis);
 
 #endif

@@ -3,141 +3,130 @@
 #include <stdlib.h>
 #include <string.h>
 #include "tools/common/message.h"
-#include "tools/ssb-fit/search.h"
-#include "tools/transfer/optics_io.h"
-#include "tools/transfer/reconstruct.h"
+#include "tools/ssb-fit/branch.h"
+#include "tools/ssb-fit/broad.h"
+#include "tools/ssb-fit/order.h"
+#include "tools/ssb-fit/scales.h"
+#include "tools/ssb-fit/specimen.h"
+#include "tools/ssb-fit/variance.h"
 
-enum { MOST_STARTS = 12, MOST_REFINED = 2 * (MOST_STARTS + 1), FINALISTS = 3, QUICK_STEPS = 12, MOST_STEPS = 60 };
-static const double QUICK = 0.3, EXACT = 1e-4; /* last steps, in standard errors: to rank starts, and of the fit */
+enum { BEST = 12, FINALISTS = 5, ORIENTATIONS = 4, FIRST_BINS = 100, FIRST_STEPS = 4, QUICK_STEPS = 12, MOST_STEPS = 100, AUTO_ORDER = 3 };
+enum { MOST_REFINED = 6 * (BEST + 1) };
+static const double EXACT = 1e-4;              /* last step of the fit, in standard errors */
 static const double AS_GOOD = 10;              /* log-likelihood: a second optimum within it is as good */
 static const double IN_DOUBT = 100;            /* log-likelihood: finalists further behind before their last ascent stay behind */
-static const double CONVINCING = 0.8;          /* explained: a false optimum of a strong specimen reached 0.51 */
 static const double WELL_EXPLAINED = 0.9;      /* below it errors of the model, not of the dose, decide how far off the parameters are */
-static const double SAME_PHASE = 0.3;          /* rad: optima nearer than that are one */
-static const double POLARITY_DECIDES = 0.2;    /* physics.md section 7 */
-static const double LS_EPSILON = 1e-3;
+static const double SAMPLING_OFF = 0.01;       /* of the rule's value: worth a warning */
+static const double NAMED = 0.3;               /* weight in an undetermined direction from which a parameter is named */
+static const double ONE_ORIENTATION = 5;       /* degrees */
 
-/* What one run needs beside the problem. */
-typedef struct run {
-	const fit_problem *problem;
-	fit_result *result;
-	ranking ranking;
-	ascent ascent;
-} run;
-
-/* A refined start. */
-typedef struct refined {
-	size_t start; /* index into result->starts */
-	optimum o;
-} refined;
-
-static bool no_memory(ssb_error *err)
-{
-	return ssb_fail(err, SSB_RUNTIME, "out of memory");
-}
-
-/* ---- starts ---- */
-
-static void record_start(json_t *list, const start *s)
-{
-	json_t *entry = json_object();
-	json_object_set_new(entry, "origin", json_string(s->origin));
-	json_object_set_new(entry, "optics", optics_to_json(&s->p));
-	if (s->score > 0)
-		json_object_set_new(entry, "search_score", json_real(s->score));
-	json_array_append_new(list, entry);
-}
-
-static void record_refined(json_t *list, const refined *r, const char *optics_key, const char *likelihood_key)
-{
-	json_t *entry = json_array_get(list, r->start);
-	json_object_set_new(entry, optics_key, optics_to_json(&r->o.p));
-	json_object_set_new(entry, likelihood_key, json_real(r->o.L));
-}
-
-static int better_first(const void *a, const void *b)
-{
-	const refined *x = a, *y = b;
-	return x->o.L != y->o.L ? (x->o.L < y->o.L) - (x->o.L > y->o.L) : (x->start > y->start) - (x->start < y->start);
-}
-
-/* The phase by which two optima differ across the aperture; opposite branches are one optimum. */
-static double phase_between(const run *r, const optics_parameters *a, const optics_parameters *b)
-{
-	if (a->transposed != b->transposed)
-		return INFINITY;
-	const optics_parameters other = optics_opposite_branch(b);
-	const bool opposite = fabs(remainder(a->rotation_rad - b->rotation_rad, 2 * M_PI)) > M_PI / 2;
-	const double *C = opposite ? other.C_A : b->C_A;
-	const double turn = fabs(remainder(a->rotation_rad - b->rotation_rad, M_PI));
-	const double size = fabs(a->C_A[C10]) + hypot(a->C_A[C12a], a->C_A[C12b]);
-	return r->ascent.radian_per_A * (fabs(a->C_A[C10] - C[C10]) + hypot(a->C_A[C12a] - C[C12a], a->C_A[C12b] - C[C12b]) + turn * size);
-}
-
-/* Drop optima that a better one before them already is. Returns how many are left. */
-static size_t distinct(const run *r, refined *list, size_t count)
-{
-	size_t kept = 0;
-	for (size_t i = 0; i < count; i++) {
-		bool fresh = true;
-		for (size_t j = 0; j < kept; j++)
-			fresh &= phase_between(r, &list[j].o.p, &list[i].o.p) > SAME_PHASE;
-		if (fresh)
-			list[kept++] = list[i];
-	}
-	return kept;
-}
-
-/* Climb from each start on the search's bins, enough to rank them; best first. */
-static bool rank_starts(const run *r, refined *list, size_t count, ssb_error *err)
-{
-	objective f;
-	ascent a = r->ascent;
-	a.most_steps = QUICK_STEPS;
-	a.enough = QUICK;
-	if (!objective_make(&f, r->problem->b, r->problem->e, r->ranking.bin, r->ranking.searched))
-		return no_memory(err);
-	bool ok = true;
-	for (size_t i = 0; ok && i < count; i++) {
-		message_progress("refining starts", i, count);
-		json_t *steps = json_array();
-		ok = newton_ascend(&f, &a, &list[i].o, steps, err);
-		json_object_set_new(json_array_get(r->result->starts, list[i].start), "steps", steps);
-		record_refined(r->result->starts, &list[i], "refined", "refined_likelihood");
-	}
-	message_progress(NULL, 0, 0);
-	qsort(list, count, sizeof *list, better_first);
-	r->result->evaluations += f.evaluations;
-	objective_free(&f);
-	return ok;
-}
-
-static void warn_of_second(const run *r, const refined *list, size_t count)
-{
-	if (count < 2 || !r->result->worth.found)
-		return;
-	const double gain = (list[0].o.L - list[1].o.L) / (2 * r->ascent.sigma2);
-	double C10_nm, C12_nm, phi_deg, ignored;
-	optics_get(&list[1].o.p, 0, &C10_nm, &ignored);
-	optics_get(&list[1].o.p, 1, &C12_nm, &phi_deg);
-	if (gain < AS_GOOD)
-		message_warn(r->result->warnings, "a second optimum is as good (its log-likelihood differs by %.1f): C10 %.2f nm, C12 %.2f nm at %.1f deg, "
-		             "rotation %.2f deg", -gain, C10_nm, C12_nm, phi_deg, list[1].o.p.rotation_rad * 180 / M_PI);
-}
+/* ---- from zero to a list of optima ---- */
 
 /* The best optimum's twin of the other transposition is a start of its own: L alone tells the two apart. */
-static bool add_twin(run *r, refined *list, size_t *count, ssb_error *err)
+static bool add_twin(const run *r, const parameter_set *set, refined *list, size_t *count, ssb_error *err)
 {
 	start s = {.origin = "twin of the other transposition"};
 	if (!search_twin(r->problem, &list[0].o.p, &s.p))
 		return true;
-	refined twin = {.start = json_array_size(r->result->starts), .o.p = s.p};
-	record_start(r->result->starts, &s);
-	if (!rank_starts(r, &twin, 1, err))
+	refined twin = climb_begin(r, &s);
+	if (!climb_all(r, set, (effort){r->ranking.searched, QUICK_STEPS}, &twin, 1, "refined", err))
 		return false;
 	list[(*count)++] = twin;
-	qsort(list, *count, sizeof *list, better_first);
+	climb_sort(list, *count);
 	return true;
+}
+
+/* Refine starts: all of them a little on few bins, the best of them more. */
+static bool refine(const run *r, const parameter_set *set, refined *list, size_t *count, ssb_error *err)
+{
+	if (*count > BEST && !climb_all(r, set, (effort){FIRST_BINS, FIRST_STEPS}, list, *count, NULL, err))
+		return false;
+	*count = climb_distinct(r, list, *count, BEST);
+	return climb_all(r, set, (effort){r->ranking.searched, QUICK_STEPS}, list, *count, "refined", err);
+}
+
+/* Append the refined starts of one search in C10, C12 and the rotation to list[*count], best first. */
+static bool look(const run *r, bool every_rotation, refined *list, size_t *count, ssb_error *err)
+{
+	const parameter_set primary = climb_set(r->problem, 1, false, false);
+	const size_t most = r->problem->trials + 2;
+	start *starts = calloc(most, sizeof *starts);
+	refined *fresh = calloc(most, sizeof *fresh);
+	bool ok = starts && fresh ? true : ssb_fail(err, SSB_RUNTIME, "out of memory");
+	size_t n = ok ? search_starts(r->problem, &r->ranking, every_rotation, starts, most, r->result->searches, err) : 0;
+	for (size_t i = 0; i < n; i++)
+		fresh[i] = climb_begin(r, &starts[i]);
+	ok = n > 0 && refine(r, &primary, fresh, &n, err);
+	for (size_t i = 0; ok && i < n; i++)
+		list[(*count)++] = fresh[i];
+	climb_sort(list, *count);
+	free(starts);
+	free(fresh);
+	return ok && add_twin(r, &primary, list, count, err);
+}
+
+/* Climb from the best of the list with every order of the set, too. */
+static bool deepen(const run *r, const parameter_set *set, refined *list, size_t *count, ssb_error *err)
+{
+	refined best[BEST];
+	*count = climb_distinct(r, list, *count, MOST_REFINED - BEST);
+	const size_t n = *count < BEST ? *count : BEST;
+	for (size_t i = 0; i < n; i++) {
+		const start s = {.origin = "with the higher orders", .p = list[i].o.p};
+		best[i] = climb_begin(r, &s);
+	}
+	if (!climb_all(r, set, (effort){r->ranking.searched, 2 * QUICK_STEPS}, best, n, "refined", err))
+		return false;
+	for (size_t i = 0; i < n; i++)
+		list[(*count)++] = best[i];
+	climb_sort(list, *count);
+	return true;
+}
+
+/* The orientations of the best of a list, each once. */
+static size_t best_orientations(const refined *list, size_t count, optics_parameters *out)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < count && n < ORIENTATIONS; i++) {
+		bool fresh = true;
+		for (size_t j = 0; j < n; j++)
+			fresh &= out[j].transposed != list[i].o.p.transposed ||
+			         fabs(remainder(out[j].rotation_rad - list[i].o.p.rotation_rad, M_PI)) > ONE_ORIENTATION * M_PI / 180;
+		if (fresh)
+			out[n++] = list[i].o.p;
+	}
+	return n;
+}
+
+/* Look, at first where neighbours and centre of mass point, then at every rotation, then broadly, until an optimum is convincing. */
+static bool search(const run *r, const parameter_set *set, int order, refined *list, size_t *count, ssb_error *err)
+{
+	const fit_problem *problem = r->problem;
+	bool done = false;
+	for (int every = 0; every < (problem->fits[ROTATION] && !problem->rotation_ranged ? 2 : 1) && !done; every++)
+		if (!look(r, every, list, count, err) || (order > 1 && !deepen(r, set, list, count, err)) ||
+		    !climb_convincing(r, &list[0].o, r->ranking.searched, &done, err))
+			return false;
+	if (done || order == 1 || problem->broad == 0)
+		return true;
+	optics_parameters orientation[ORIENTATIONS];
+	const size_t n = best_orientations(list, *count, orientation), before = climb_distinct(r, list, *count, MOST_REFINED - BEST);
+	*count = before;
+	if (!broad_search(r, set, orientation, n, list, BEST, count, err) ||
+	    !climb_all(r, set, (effort){r->ranking.searched, 2 * QUICK_STEPS}, list + before, *count - before, "refined", err))
+		return false;
+	climb_sort(list, *count);
+	return true;
+}
+
+static void record_optima(const run *r, const refined *list, size_t count)
+{
+	json_decref(r->result->optima);
+	r->result->optima = json_array();
+	for (size_t i = 0; i < count; i++)
+		json_array_append_new(r->result->optima, json_pack("{s: f, s: f, s: o}", "likelihood", list[i].o.L, "log_likelihood_behind",
+		                                                   (list[0].o.L - list[i].o.L) / (2 * r->ascent.sigma2), "optics",
+		                                                   optics_to_json(&list[i].o.p)));
 }
 
 static double C12_size(const optics_parameters *p)
@@ -155,82 +144,141 @@ static void prefer_less_astigmatic(const run *r, refined *list, size_t count)
 	list[1] = first;
 }
 
-/* The best distinct starts on every bin: the best one to convergence, step by step for the record, others too where they come near. */
-static bool ascend_finalists(run *r, refined *list, size_t count, ssb_error *err)
+static void warn_of_second(const run *r, const refined *list, size_t count)
 {
-	objective f;
-	if (!objective_make(&f, r->problem->b, r->problem->e, r->ranking.bin, r->ranking.count))
-		return no_memory(err);
+	double C10_nm, C12_nm, phi_deg, ignored;
+	if (count < 2)
+		return;
+	const double gain = (list[0].o.L - list[1].o.L) / (2 * r->ascent.sigma2);
+	optics_get(&list[1].o.p, 0, &C10_nm, &ignored);
+	optics_get(&list[1].o.p, 1, &C12_nm, &phi_deg);
+	if (gain < AS_GOOD && r->result->worth.found)
+		message_warn(r->result->warnings, "a second optimum is as good (its log-likelihood differs by %.1f): C10 %.2f nm, C12 %.2f nm at %.1f deg, "
+		             "rotation %.2f deg", -gain, C10_nm, C12_nm, phi_deg, list[1].o.p.rotation_rad * 180 / M_PI);
+}
+
+/* The best distinct optima on every bin: the best one to convergence, step by step for the record, others too where they come near. */
+static bool ascend_finalists(const run *r, const parameter_set *set, refined *list, size_t count, objective *all, ssb_error *err)
+{
 	bool ok = true;
 	for (size_t i = 0; ok && i < count; i++)
-		ok = objective_value(&f, &list[i].o.p, &list[i].o.L, err);
-	qsort(list, count, sizeof *list, better_first);
+		ok = objective_value(all, &list[i].o.p, &list[i].o.L, err);
+	climb_sort(list, count);
 	const double in_doubt = list[0].o.L - IN_DOUBT * 2 * r->ascent.sigma2;
-	for (size_t i = 0; ok && i < count && list[i].o.L >= in_doubt; i++) {
-		ok = newton_ascend(&f, &r->ascent, &list[i].o, NULL, err);
-		record_refined(r->result->starts, &list[i], "optimum", "optimum_likelihood");
-	}
-	qsort(list, count, sizeof *list, better_first);
-	count = distinct(r, list, count);
+	for (size_t i = 0; ok && i < count && list[i].o.L >= in_doubt; i++)
+		ok = newton_ascend(all, &r->ascent, set, &list[i].o, NULL, err);
+	climb_sort(list, count);
+	count = climb_distinct(r, list, count, FINALISTS);
 	prefer_less_astigmatic(r, list, count);
-	if (ok && newton_ascend(&f, &r->ascent, &list[0].o, r->result->steps, err)) {
-		r->result->best = list[0].o;
-		r->result->worth = certify(&f, &list[0].o, r->ascent.n);
-		warn_of_second(r, list, count);
-	}
-	r->result->evaluations += f.evaluations;
-	objective_free(&f);
-	return ok;
-}
-
-/* Whether an optimum explains so much that no other rotation needs a look. */
-static bool convincing(const run *r, const refined *best, bool *yes, ssb_error *err)
-{
-	objective f;
-	double L;
-	if (!objective_make(&f, r->problem->b, r->problem->e, r->ranking.bin, r->ranking.searched))
-		return no_memory(err);
-	const bool ok = objective_value(&f, &best->o.p, &L, err);
-	const certificate c = certify(&f, &best->o, r->ascent.n);
-	*yes = c.explained - 2 * c.explained_noise > CONVINCING;
-	r->result->evaluations += f.evaluations;
-	objective_free(&f);
-	return ok;
-}
-
-/* Add the refined starts of one search to the list, best first. */
-static bool look(run *r, bool every_rotation, refined *list, size_t *count, ssb_error *err)
-{
-	start starts[MOST_STARTS];
-	const size_t before = json_array_size(r->result->starts), n = search_starts(r->problem, &r->ranking, every_rotation, starts, MOST_STARTS, r->result->searches, err);
-	for (size_t i = 0; i < n; i++) {
-		record_start(r->result->starts, &starts[i]);
-		list[*count + i] = (refined){.start = before + i, .o.p = starts[i].p};
-	}
-	if (n == 0 || !rank_starts(r, list + *count, n, err))
+	record_optima(r, list, count);
+	r->result->set = *set;
+	r->result->best = list[0].o;
+	if (!ok || !newton_ascend(all, &r->ascent, set, &r->result->best, r->result->steps, err))
 		return false;
-	*count += n;
-	qsort(list, *count, sizeof *list, better_first);
-	return add_twin(r, list, count, err);
+	r->result->worth = certify(all, &r->result->best, set->n);
+	warn_of_second(r, list, count);
+	return true;
 }
 
-/* From starts to the best optimum. */
-static bool find_optimum(run *r, ssb_error *err)
+/* From starts to the best optimum of a thin specimen. */
+static bool find_optimum(const run *r, objective *all, ssb_error *err)
 {
-	refined list[MOST_REFINED] = {{.start = 0, .o.p = r->problem->held}};
+	const fit_problem *problem = r->problem;
+	const int order = problem->order_auto ? AUTO_ORDER : MOST_ORDER;
+	const parameter_set searched = climb_set(problem, order, false, false), set = climb_set(problem, order, true, false);
+	const bool higher = climb_set(problem, 1, true, false).n < set.n;
+	refined *list = calloc(MOST_REFINED, sizeof *list);
 	size_t count = 0;
-	bool done = false;
-	if (r->problem->has_start) {
-		const start given = {.origin = "given", .p = r->problem->held};
-		record_start(r->result->starts, &given);
-		count = 1;
-	} else if (!look(r, false, list, &count, err) || !convincing(r, &list[0], &done, err)) {
-		return false;
-	} else if (!done && r->problem->fits[ROTATION] && !look(r, true, list, &count, err)) {
-		return false;
+	bool ok = list ? true : ssb_fail(err, SSB_RUNTIME, "out of memory");
+	if (ok && problem->has_start) {
+		start given = {.origin = "given", .p = problem->held};
+		list[count++] = climb_begin(r, &given);
+	} else {
+		ok = ok && search(r, &searched, higher ? order : 1, list, &count, err);
 	}
-	count = distinct(r, list, count);
-	return ascend_finalists(r, list, count < FINALISTS ? count : FINALISTS, err);
+	if (ok)
+		ok = ascend_finalists(r, &set, list, climb_distinct(r, list, count, FINALISTS), all, err);
+	free(list);
+	const optics_parameters best = r->result->best.p;
+	return ok && (!problem->order_auto || order_choose(r, &best, all, err));
+}
+
+/* ---- what the data do not determine ---- */
+
+static bool same_order(int a, int b)
+{
+	if (a >= ABERRATIONS || b >= ABERRATIONS)
+		return a == b || (a >= TILT_R && a <= TILT_C && b >= TILT_R && b <= TILT_C);
+	return aberration_terms[a].n == aberration_terms[b].n && aberration_terms[a].m == aberration_terms[b].m;
+}
+
+/* Take the last of the parameters that make up the direction, and its partner, out of the set; back to its held value. */
+static void leave_out(const run *r, const double *axis)
+{
+	fit_result *result = r->result;
+	double most = 0;
+	int last = -1;
+	size_t kept = 0;
+	for (size_t i = 0; i < result->set.n; i++)
+		most = fmax(most, fabs(axis[i]));
+	for (size_t i = 0; i < result->set.n; i++)
+		if (fabs(axis[i]) > most / 2)
+			last = result->set.parameter[i];
+	for (size_t i = 0; i < result->set.n; i++) {
+		const int parameter = result->set.parameter[i];
+		if (!same_order(parameter, last)) {
+			result->set.parameter[kept++] = parameter;
+			continue;
+		}
+		result->undetermined[parameter] = true;
+		fit_parameter_set(&result->best.p, parameter, fit_parameter_get(&r->problem->held, parameter));
+	}
+	result->set.n = kept;
+}
+
+static void record_direction(const run *r, double deviation_rad, const double *axis)
+{
+	json_t *entry = json_object(), *weights = json_object();
+	for (size_t i = 0; i < r->result->set.n; i++)
+		if (fabs(axis[i]) > NAMED)
+			json_object_set_new(weights, fit_parameter_name(r->result->set.parameter[i]), json_real(axis[i]));
+	if (isfinite(deviation_rad))
+		json_object_set_new(entry, "deviation_rad", json_real(deviation_rad));
+	json_object_set_new(entry, "weights", weights);
+	json_array_append_new(r->result->directions, entry);
+}
+
+static void warn_of_directions(const run *r, size_t asked)
+{
+	const size_t left = r->result->set.n;
+	char names[200] = "";
+	if (left == asked)
+		return;
+	for (int i = 0; i < FIT_PARAMETERS; i++)
+		if (r->result->undetermined[i])
+			snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", *names ? ", " : "", fit_parameter_name(i));
+	message_warn(r->result->warnings, "the data determine %zu of the %zu parameters asked for; left at their start: %s", left, asked, names);
+}
+
+/* Fit what the data determine to a radian: leave out the weakest direction's last parameter until nothing is undetermined. */
+static bool settle(const run *r, objective *all, ssb_error *err)
+{
+	fit_result *result = r->result;
+	const size_t asked = result->set.n;
+	while (result->worth.found && result->set.n > 0) {
+		double rad[FIT_PARAMETERS], axis[FIT_PARAMETERS], deviation;
+		for (size_t i = 0; i < result->set.n; i++)
+			rad[i] = scale_rad(r->problem->e, r->ranking.q_rms, &result->best.p, result->set.parameter[i]);
+		if (certify_directions(&result->best.at, r->ascent.sigma2, rad, result->set.n, &deviation, axis) == 0)
+			break;
+		record_direction(r, deviation, axis);
+		leave_out(r, axis);
+		if (!newton_ascend(all, &r->ascent, &result->set, &result->best, result->steps, err))
+			return false;
+		result->worth = certify(all, &result->best, result->set.n);
+	}
+	warn_of_directions(r, asked);
+	return true;
 }
 
 /* ---- the optimum's worth ---- */
@@ -248,7 +296,7 @@ static void warn_of_worth(const run *r)
 	else if (w->explained + 2 * w->explained_noise < WELL_EXPLAINED)
 		message_warn(warnings, "only %.2f +- %.2f of the signal is explained: a thick or strong specimen, or aberrations that are not "
 		             "in the model; the error bars do not cover that", w->explained, w->explained_noise);
-	if (w->found && r->ascent.n > 0 && !w->has_covariance)
+	if (w->found && r->result->set.n > 0 && !w->has_covariance)
 		message_warn(warnings, "no error bars: the noise-free curvature is not positive definite at the optimum");
 	if (!r->result->best.converged)
 		message_warn(warnings, "the fit has not converged: %s", r->result->best.stopped);
@@ -257,125 +305,156 @@ static void warn_of_worth(const run *r)
 static void warn_of_range(const run *r)
 {
 	const fit_problem *p = r->problem;
-	const optics_parameters *o = &r->result->best.p;
-	const double margin = search_spacing_A(p, &r->ranking) / 2, C12_A = hypot(o->C_A[C12a], o->C_A[C12b]);
-	if (p->has_start)
-		return;
-	if (p->fits[C10] && (o->C_A[C10] < p->C10_range_A[0] + margin || o->C_A[C10] > p->C10_range_A[1] - margin))
-		message_warn(r->result->warnings, "C10 %.2f nm is at the edge of its range, %.1f to %.1f nm (--c10)", o->C_A[C10] / 10,
-		             p->C10_range_A[0] / 10, p->C10_range_A[1] / 10);
-	if (p->fits[C12a] && C12_A > p->C12_most_A - margin)
-		message_warn(r->result->warnings, "C12 %.2f nm is at the edge of its range, %.1f nm (--c12)", C12_A / 10, p->C12_most_A / 10);
+	const double margin = search_spacing_A(p, &r->ranking) / 2;
+	double C_nm, phi_deg;
+	for (int order = 0; !p->has_start && order < OPTICS_ORDERS; order++) {
+		const double *range = p->range_A[order];
+		const bool round = optics_orders[order].m == 0;
+		optics_get(&r->result->best.p, order, &C_nm, &phi_deg);
+		const double C_A = 10 * C_nm, near = order < 2 ? margin : 0;
+		if (!p->fits[optics_first(order)] || isnan(range[1]) || (C_A < range[1] - near && (!round || C_A > range[0] + near)))
+			continue;
+		message_warn(r->result->warnings, "%s %.2f nm is at the edge of its range, %.1f to %.1f nm (--range)", optics_orders[order].name, C_nm,
+		             range[0] / 10, range[1] / 10);
+	}
 }
 
-/* ---- the branch ---- */
-
-static bool polarity_of(const run *r, const optics_parameters *p, double *polarity, ssb_error *err)
+static void warn_of_sampling(const run *r)
 {
-	const size_t count = r->problem->e->scan[0] * r->problem->e->scan[1];
-	double *image = malloc(count * sizeof *image);
-	const bool ok = image ? reconstruct(r->problem->b, r->problem->e, p, ESTIMATOR_LS, 1, LS_EPSILON, image, err) : no_memory(err);
-	if (ok)
-		*polarity = phase_polarity(image, count);
-	free(image);
-	return ok;
+	const fit_problem *p = r->problem;
+	const double fitted = p->e->geometry.sampling_rad[0] * exp(r->result->best.p.log_sampling), off = fitted / p->sampling_rule_rad - 1;
+	if (p->fits[SAMPLING] && !r->result->undetermined[SAMPLING] && fabs(off) > SAMPLING_OFF)
+		message_warn(r->result->warnings, "the fitted detector sampling, %.4f mrad, is %.1f %% off the rule's %.4f mrad", fitted * 1e3, 100 * off,
+		             p->sampling_rule_rad * 1e3);
 }
 
-/* Whether the opposite branch is open: the rotation, C10 and C12 are fitted, nothing of even order is held, C10 may change its sign. */
-static bool branch_open(const fit_problem *p, const optics_parameters *opposite)
+static bool judge(const run *r, ssb_error *err)
 {
-	for (int i = C21a; i < ABERRATIONS; i++)
-		if (aberration_terms[i].m % 2 == 0 && p->held.C_A[i] != 0)
-			return false;
-	return p->fits[ROTATION] && (p->fits[C10] || p->held.C_A[C10] == 0) &&
-	       (p->fits[C12a] || (p->held.C_A[C12a] == 0 && p->held.C_A[C12b] == 0)) &&
-	       (p->has_start || (opposite->C_A[C10] >= p->C10_range_A[0] && opposite->C_A[C10] <= p->C10_range_A[1]));
+	warn_of_worth(r);
+	if (!r->result->worth.found)
+		return true;
+	if (!branch_choose(r, err))
+		return false;
+	warn_of_range(r);
+	warn_of_sampling(r);
+	return variance_value(r->problem->b, r->problem->e, &r->result->best.p, &r->result->variance_rad2, err);
 }
 
-/* In the other branch the even orders and the tilt change sign, so their covariances with the others do. */
-static void flip_covariance(fit_result *result)
+/* ---- the published objective ---- */
+
+static json_t *descents(const variance_optimum *v)
 {
-	for (size_t i = 0; i < result->n; i++)
-		for (size_t j = 0; j < result->n; j++) {
-			const int a = result->parameter[i], b = result->parameter[j];
-			const bool flips_a = a < ABERRATIONS ? aberration_terms[a].m % 2 == 0 : a == TILT_R || a == TILT_C;
-			const bool flips_b = b < ABERRATIONS ? aberration_terms[b].m % 2 == 0 : b == TILT_R || b == TILT_C;
-			if (flips_a != flips_b)
-				result->worth.covariance[i * result->n + j] *= -1;
-		}
+	json_t *list = json_array();
+	for (size_t i = 0; i < v->starts; i++) {
+		const variance_descent *d = &v->descent[i];
+		json_array_append_new(list, json_pack("{s: s, s: o, s: f, s: o, s: f, s: I, s: s}", "origin", d->origin, "start", optics_to_json(&d->start),
+		                                      "start_rad2", d->start_rad2, "optimum", optics_to_json(&d->optimum), "variance_rad2",
+		                                      d->variance_rad2, "evaluations", (json_int_t)d->evaluations, "stopped", d->stopped));
+	}
+	return list;
 }
 
-static bool choose_branch(run *r, ssb_error *err)
+/* Where the variance looks itself: at the likelihood's orientation and the centre of mass's. */
+static size_t variance_orientations(const run *r, optics_parameters out[3])
+{
+	const fit_problem *p = r->problem;
+	size_t n = 0;
+	out[n++] = r->result->best.p;
+	for (int t = 0; t < 2 && p->fits[ROTATION] && !p->has_start; t++) {
+		if (p->transposed_given && t != p->held.transposed)
+			continue;
+		out[n] = r->result->best.p;
+		out[n].transposed = t;
+		out[n++].rotation_rad = p->com_rotation_rad[t];
+	}
+	return n;
+}
+
+/* Replace the likelihood's optimum by the variance's, which has no error bars. */
+static bool fit_variance(const run *r, objective *all, ssb_error *err)
 {
 	fit_result *result = r->result;
-	const optics_parameters opposite = optics_opposite_branch(&result->best.p);
-	const bool open = branch_open(r->problem, &opposite);
-	if (!polarity_of(r, &result->best.p, &result->polarity, err))
+	const fit_problem *p = r->problem;
+	double rad[FIT_PARAMETERS];
+	optics_parameters orientation[3];
+	variance_optimum v;
+	for (size_t i = 0; i < result->set.n; i++)
+		rad[i] = scale_rad(p->e, r->ranking.q_rms, &result->best.p, result->set.parameter[i]);
+	const variance_problem problem = {.b = p->b, .e = p->e, .parameter = result->set.parameter, .radians_per_unit = rad, .n = result->set.n,
+	                                  .most_evaluations = p->most_evaluations};
+	search_grid g;
+	bool ok = search_grid_make(&g, p, &r->ranking, err);
+	const variance_search search = {.orientation = orientation, .orientations = variance_orientations(r, orientation), .candidate = g.candidate,
+	                                .candidates = g.count, .spacing_A = g.spacing_A, .bin = r->ranking.bin, .bins = r->ranking.count};
+	ok = ok && variance_fit(&problem, p->has_start ? NULL : &search, &result->best.p, &v, err);
+	search_grid_free(&g);
+	if (!ok)
 		return false;
-	result->polarity_taken = result->polarity;
-	result->branch = !open ? "given" : fabs(result->polarity) < POLARITY_DECIDES ? "undecided" : "kept";
-	if (open && fabs(result->polarity) < POLARITY_DECIDES)
-		message_warn(result->warnings, "polarity %.2f does not decide between rotation %.2f deg and its opposite", result->polarity,
-		             result->best.p.rotation_rad * 180 / M_PI);
-	if (result->polarity > -POLARITY_DECIDES)
-		return true;
-	if (!open) {
-		message_warn(result->warnings, "polarity %.2f: the atoms are dark; the opposite branch (rotation + 180 deg, C10 and C12 of opposite "
-		             "sign) is ruled out by what was given", result->polarity);
-		return true;
-	}
-	result->best.p = opposite;
-	result->branch = "opposite taken";
-	flip_covariance(result);
-	return polarity_of(r, &opposite, &result->polarity_taken, err);
+	result->variance = descents(&v);
+	result->best.p = v.descent[v.best].optimum;
+	result->best.converged = v.descent[v.best].converged;
+	result->best.stopped = v.descent[v.best].stopped;
+	if (!objective_value(all, &result->best.p, &result->best.L, err))
+		return false;
+	const bool found = result->worth.found;
+	result->worth = certify(all, &result->best, 0);
+	result->worth.found = found;
+	return true;
 }
 
 /* ---- all of it ---- */
 
-static void list_parameters(const fit_problem *problem, fit_result *result)
+/* Tilt and thickness beside what is fitted. */
+static bool fit_specimen(const run *r, objective *all, ssb_error *err)
 {
-	for (int i = 0; i < FIT_PARAMETERS; i++)
-		if (problem->fits[i])
-			result->parameter[result->n++] = i;
+	const fit_result *result = r->result;
+	parameter_set set = {.n = 0};
+	for (int i = 0, j = 0; i < FIT_PARAMETERS; i++) {
+		const bool specimen = i == TILT_R || i == TILT_C || i == THICKNESS, fitted = j < (int)result->set.n && result->set.parameter[j] == i;
+		j += fitted;
+		if (fitted || (specimen && r->problem->fits[i]))
+			set.parameter[set.n++] = i;
+	}
+	return specimen_compare(r, &set, all, err) && settle(r, all, err);
 }
 
-static bool judge(run *r, ssb_error *err)
+static bool fit_with(const run *r, objective *all, ssb_error *err)
 {
 	fit_result *result = r->result;
-	const size_t count = r->problem->e->scan[0] * r->problem->e->scan[1];
-	warn_of_worth(r);
-	if (!result->worth.found)
-		return true;
-	if (!choose_branch(r, err))
+	if (!find_optimum(r, all, err))
 		return false;
-	warn_of_range(r);
-	double *image = malloc(count * sizeof *image);
-	const bool ok = image ? r->problem->b->mean_phase(r->problem->e, &result->best.p, 1, image, &result->variance_rad2, err) : no_memory(err);
-	free(image);
-	return ok;
+	result->worth = certify(all, &result->best, result->set.n);
+	if (!settle(r, all, err))
+		return false;
+	if (result->worth.found && specimen_wanted(r->problem) && !fit_specimen(r, all, err))
+		return false;
+	if (result->worth.found && r->problem->objective == OBJECTIVE_VARIANCE && !fit_variance(r, all, err))
+		return false;
+	return judge(r, err);
 }
 
 bool fit_run(const fit_problem *problem, fit_result *result, ssb_error *err)
 {
 	run r = {.problem = problem, .result = result};
-	result->n = 0;
-	list_parameters(problem, result);
+	objective all = {0};
+	result->budget = (evaluations){.most = problem->most_evaluations};
 	result->searches = json_array();
 	result->starts = json_array();
 	result->steps = json_array();
+	result->directions = json_array();
 	if (!ranking_make(&r.ranking, problem->e))
-		return no_memory(err);
-	r.ascent = (ascent){.parameter = result->parameter, .n = result->n, .most_steps = MOST_STEPS, .enough = EXACT,
-	                    .radian_per_A = 2 * M_PI * problem->e->geometry.semiangle_rad * r.ranking.q_rms,
-	                    .sigma2 = evidence_sigma2(problem->e)};
-	const bool ok = find_optimum(&r, err) && judge(&r, err);
+		return ssb_fail(err, SSB_RUNTIME, "out of memory");
+	r.ascent = (ascent){.most_steps = MOST_STEPS, .enough = EXACT, .q_rms = r.ranking.q_rms, .sigma2 = evidence_sigma2(problem->e)};
+	const bool ok = climb_objective(&r, r.ranking.count, &all, err) && fit_with(&r, &all, err);
+	objective_free(&all);
 	ranking_free(&r.ranking);
 	return ok;
 }
 
 void fit_free(fit_result *result)
 {
-	json_decref(result->searches);
-	json_decref(result->starts);
-	json_decref(result->steps);
+	json_t *const owned[] = {result->searches, result->starts, result->optima, result->steps, result->orders, result->directions,
+	                         result->thickness, result->variance};
+	for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
+		json_decref(owned[i]);
 }

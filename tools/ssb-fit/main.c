@@ -1,7 +1,7 @@
 /* ssb-fit: aberrations and rotation from a spectrum, with error bars. */
 #include "tools/common/meta.h"
 #include "tools/ssb-fit/map_file.h"
-#include "tools/ssb-fit/options.h"
+#include "tools/ssb-fit/pose.h"
 #include "tools/ssb-fit/report.h"
 
 typedef struct inputs {

@@ -1,142 +1,183 @@
 #include "tools/ssb-fit/newton.h"
 
 #include <lapacke.h>
+#include <string.h>
+#include "tools/ssb-fit/scales.h"
 #include "tools/transfer/optics_io.h"
 
-static const double ROUNDING = 1e-13;   /* of L: gains below it cannot be told from rounding */
-static const double MOST_DAMPING = 1e8;
+static const double ROUNDING = 1e-13;    /* of L: gains below it cannot be told from rounding */
+static const double FIRST_RADIUS = 1, LEAST_RADIUS = 1e-9, MOST_RADIUS = 3; /* rad */
+static const double FLAT = 1e-12;        /* of the largest curvature: a direction without any */
+enum { MATRIX = FIT_PARAMETERS * FIT_PARAMETERS };
 
-typedef struct linear_step {
-	double step[FIT_PARAMETERS];
-	double gain;   /* of L that the quadratic model predicts */
-	double sigmas; /* length in standard errors */
-} linear_step;
+/* The quadratic model of L around a point: gradient and curvature along its principal axes, in rad. */
+typedef struct quadratic {
+	size_t n;
+	double rad[FIT_PARAMETERS];        /* per unit of each parameter */
+	double curvature[FIT_PARAMETERS];  /* ascending */
+	double axis[MATRIX];               /* columns */
+	double slope[FIT_PARAMETERS];      /* along each axis */
+} quadratic;
 
-/* Solve (M + damping diag J) x = g in units of 1/sqrt(J_ii); M is -Hessian where that is positive definite, else J. */
-static bool solve_with(const likelihood *l, size_t n, double damping, bool newton, double *x)
+typedef struct step {
+	double by[FIT_PARAMETERS]; /* of each parameter, in its unit */
+	double length_rad;
+	double gain;               /* of L that the model predicts */
+	double sigmas;             /* length in standard errors */
+} step;
+
+/* Principal axes of M / (rad_i rad_j). */
+static bool find_axes(quadratic *q, const double *M, double sign)
 {
-	double A[FIT_PARAMETERS * FIT_PARAMETERS], scale[FIT_PARAMETERS];
-	for (size_t i = 0; i < n; i++)
-		scale[i] = 1 / sqrt(l->gauss_newton[i * n + i]);
-	for (size_t i = 0; i < n; i++) {
-		for (size_t j = 0; j < n; j++)
-			A[i * n + j] = scale[i] * scale[j] * (newton ? -l->hessian[i * n + j] : l->gauss_newton[i * n + j]) + (i == j ? damping : 0);
-		x[i] = scale[i] * l->gradient[i];
-	}
-	const lapack_int size = (lapack_int)n;
-	if (LAPACKE_dposv(LAPACK_ROW_MAJOR, 'U', size, 1, A, size, x, 1) != 0)
+	for (size_t i = 0; i < q->n; i++)
+		for (size_t j = 0; j < q->n; j++)
+			q->axis[i * q->n + j] = sign * M[i * q->n + j] / (q->rad[i] * q->rad[j]);
+	const lapack_int n = (lapack_int)q->n;
+	return LAPACKE_dsyev(LAPACK_ROW_MAJOR, 'V', 'U', n, q->axis, n, q->curvature) == 0;
+}
+
+/* -Hessian where it is positive definite, else J. */
+static bool model_make(quadratic *q, const likelihood *l)
+{
+	if (!find_axes(q, l->hessian, -1) || (q->curvature[0] <= 0 && !find_axes(q, l->gauss_newton, 1)))
 		return false;
-	for (size_t i = 0; i < n; i++)
-		x[i] *= scale[i];
-	return true;
-}
-
-static bool usable(const likelihood *l, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (!(l->gauss_newton[i * n + i] > 0))
-			return false;
-	return n > 0;
-}
-
-static bool concave(const likelihood *l, size_t n)
-{
-	double ignored[FIT_PARAMETERS];
-	return solve_with(l, n, 0, true, ignored);
-}
-
-/* The phase a step makes: of the aberrations across the aperture at the frequencies that carry the power, of the rotation by them. */
-static double step_phase(const ascent *a, const optics_parameters *p, const double *step)
-{
-	double phase = 0, size_A = fabs(p->C_A[C10]) + hypot(p->C_A[C12a], p->C_A[C12b]);
-	for (size_t i = 0; i < a->n; i++)
-		phase += fabs(step[i]) * a->radian_per_A * (a->parameter[i] == ROTATION ? size_A : 1);
-	return phase;
-}
-
-static bool next_step(const likelihood *l, const ascent *a, const optics_parameters *p, double damping, linear_step *s)
-{
-	const size_t n = a->n;
-	if (!solve_with(l, n, damping, concave(l, n), s->step))
-		return false;
-	const double phase = step_phase(a, p, s->step), shrink = phase > 1 ? 1 / phase : 1;
-	double curvature = 0, slope = 0;
-	for (size_t i = 0; i < n; i++)
-		s->step[i] *= shrink;
-	for (size_t i = 0; i < n; i++) {
-		slope += l->gradient[i] * s->step[i];
-		for (size_t j = 0; j < n; j++)
-			curvature += s->step[i] * l->gauss_newton[i * n + j] * s->step[j];
+	for (size_t k = 0; k < q->n; k++) {
+		q->slope[k] = 0;
+		for (size_t i = 0; i < q->n; i++)
+			q->slope[k] += q->axis[i * q->n + k] * l->gradient[i] / q->rad[i];
 	}
-	s->gain = slope / 2;
-	s->sigmas = sqrt(fabs(curvature) / (2 * a->sigma2));
-	return true;
+	return q->curvature[q->n - 1] > 0;
 }
 
-static optics_parameters moved(const optics_parameters *p, const ascent *a, const double *step)
+/* Step along axis k under this damping. */
+static double along(const quadratic *q, size_t k, double damping)
+{
+	return q->curvature[k] > FLAT * q->curvature[q->n - 1] ? q->slope[k] / (q->curvature[k] + damping) : 0;
+}
+
+static double length(const quadratic *q, double damping)
+{
+	double sum = 0;
+	for (size_t k = 0; k < q->n; k++)
+		sum += along(q, k, damping) * along(q, k, damping);
+	return sqrt(sum);
+}
+
+/* The damping under which the step is as long as the radius: between 0 and |slope| / radius. */
+static double damping_for(const quadratic *q, double radius)
+{
+	double low = 0, high = 0;
+	if (length(q, 0) <= radius)
+		return 0;
+	for (size_t k = 0; k < q->n; k++)
+		high += q->slope[k] * q->slope[k];
+	high = sqrt(high) / radius;
+	for (int i = 0; i < 60; i++) {
+		const double middle = (low + high) / 2;
+		*(length(q, middle) > radius ? &low : &high) = middle;
+	}
+	return high;
+}
+
+static step step_within(const quadratic *q, const likelihood *l, double radius, double sigma2)
+{
+	const double damping = damping_for(q, radius);
+	step s = {.length_rad = length(q, damping)};
+	double squares = 0;
+	for (size_t k = 0; k < q->n; k++) {
+		const double y = along(q, k, damping);
+		s.gain += y * (q->slope[k] - q->curvature[k] * y / 2);
+		for (size_t i = 0; i < q->n; i++)
+			s.by[i] += q->axis[i * q->n + k] * y / q->rad[i];
+	}
+	for (size_t i = 0; i < q->n; i++)
+		for (size_t j = 0; j < q->n; j++)
+			squares += s.by[i] * l->gauss_newton[i * q->n + j] * s.by[j];
+	s.sigmas = sqrt(fabs(squares) / (2 * sigma2));
+	return s;
+}
+
+static optics_parameters moved(const optics_parameters *p, const parameter_set *set, const double *by)
 {
 	optics_parameters q = *p;
-	for (size_t i = 0; i < a->n; i++)
-		fit_parameter_set(&q, a->parameter[i], fit_parameter_get(p, a->parameter[i]) + step[i]);
+	for (size_t i = 0; i < set->n; i++)
+		fit_parameter_set(&q, set->parameter[i], fit_parameter_get(p, set->parameter[i]) + by[i]);
 	return q;
 }
 
-static void record(json_t *steps, const optics_parameters *p, double L, double damping, bool taken)
+static void record(json_t *steps, const optics_parameters *p, double L, double radius, bool taken)
 {
 	if (!steps)
 		return;
-	json_t *step = optics_to_json(p);
-	json_object_set_new(step, "likelihood", json_real(L));
-	json_object_set_new(step, "damping", json_real(damping));
-	json_object_set_new(step, "taken", json_boolean(taken));
-	json_array_append_new(steps, step);
+	json_t *entry = optics_to_json(p);
+	json_object_set_new(entry, "likelihood", json_real(L));
+	json_object_set_new(entry, "radius_rad", json_real(radius));
+	json_object_set_new(entry, "taken", json_boolean(taken));
+	json_array_append_new(steps, entry);
 }
 
-static bool evaluate(objective *f, const ascent *a, optimum *o, ssb_error *err)
+static bool derive(objective *f, const parameter_set *set, optimum *o, ssb_error *err)
 {
-	return objective_value(f, &o->p, &o->L, err) && objective_derivatives(f, &o->p, a->parameter, a->n, &o->at, err);
+	return objective_derivatives(f, &o->p, set->parameter, set->n, &o->at, err);
 }
 
-static void stop(optimum *o, bool converged, const char *why)
+static bool stop(optimum *o, bool converged, const char *why)
 {
 	o->converged = converged;
 	o->stopped = why;
+	return false;
 }
 
-bool newton_ascend(objective *f, const ascent *a, optimum *o, json_t *steps, ssb_error *err)
+/* The model at o->p; false when there is nothing to climb on. */
+static bool look_around(const objective *f, const ascent *a, const parameter_set *set, optimum *o, quadratic *q)
 {
-	double damping = 1e-3;
-	if (!evaluate(f, a, o, err))
+	q->n = set->n;
+	if (set->n == 0)
+		return stop(o, true, "nothing is fitted");
+	for (size_t i = 0; i < set->n; i++)
+		q->rad[i] = scale_rad(f->e, a->q_rms, &o->p, set->parameter[i]);
+	return model_make(q, &o->at) || stop(o, false, "the objective does not depend on the parameters");
+}
+
+/* Trust-region rule: shrink to a quarter of a step that disappoints, double after one that keeps its promise at full length. */
+static double next_radius(double radius, const step *s, double gained)
+{
+	if (gained < s->gain / 4)
+		return s->length_rad / 4;
+	return gained > 0.75 * s->gain && s->length_rad > 0.9 * radius ? fmin(2 * radius, MOST_RADIUS) : radius;
+}
+
+bool newton_ascend(objective *f, const ascent *a, const parameter_set *set, optimum *o, json_t *steps, ssb_error *err)
+{
+	double radius = FIRST_RADIUS;
+	quadratic q;
+	if (!objective_value(f, &o->p, &o->L, err) || !derive(f, set, o, err))
 		return false;
-	record(steps, &o->p, o->L, damping, true);
+	record(steps, &o->p, o->L, radius, true);
 	stop(o, false, "the limit of steps was reached");
-	for (size_t i = 0; i < a->most_steps; i++) {
-		linear_step s;
-		if (!usable(&o->at, a->n) || !next_step(&o->at, a, &o->p, damping, &s)) {
-			stop(o, a->n == 0, a->n ? "the objective does not depend on a parameter" : "nothing is fitted");
+	bool climbing = look_around(f, a, set, o, &q);
+	for (size_t i = 0; climbing && i < a->most_steps; i++) {
+		const step s = step_within(&q, &o->at, radius, a->sigma2);
+		optimum next = {.p = moved(&o->p, set, s.by)};
+		if (objective_spent(f)) {
+			stop(o, false, "the limit of evaluations was reached (--max-evals)");
 			break;
 		}
-		optimum next = {.p = moved(&o->p, a, s.step)};
 		if (!objective_value(f, &next.p, &next.L, err))
 			return false;
 		const bool flat = fabs(s.gain) <= ROUNDING * o->L, taken = next.L >= o->L || flat;
-		record(steps, &next.p, next.L, damping, taken);
-		if (!taken) {
-			if ((damping *= 10) > MOST_DAMPING) {
-				stop(o, false, "no step goes uphill");
-				break;
-			}
+		record(steps, &next.p, next.L, radius, taken);
+		radius = flat ? radius : next_radius(radius, &s, next.L - o->L);
+		if (!taken && radius < LEAST_RADIUS)
+			climbing = stop(o, false, "no step goes uphill");
+		if (!taken)
 			continue;
-		}
-		if (!objective_derivatives(f, &next.p, a->parameter, a->n, &next.at, err))
+		if (!derive(f, set, &next, err))
 			return false;
 		*o = next;
-		damping = fmax(damping / 10, 1e-12);
 		stop(o, false, "the limit of steps was reached");
-		if (s.sigmas < a->enough || flat) {
-			stop(o, true, "converged: the last step was a small fraction of the standard errors");
-			break;
-		}
+		climbing = (s.sigmas < a->enough && s.length_rad < radius) || flat ? stop(o, true, "converged: the last step was a small fraction of the standard errors")
+		                                        : look_around(f, a, set, o, &q);
 	}
 	/* the objective's sums must be those of o->p, whatever trial came last */
 	return objective_value(f, &o->p, &o->L, err);

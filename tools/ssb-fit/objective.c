@@ -4,9 +4,9 @@
 
 static const double EPSILON = 1e-6; /* of max W: bins below it are left out of L */
 
-bool objective_make(objective *o, const backend *b, const evidence *e, const size_t *bin, size_t count)
+bool objective_make(objective *o, const backend *b, const evidence *e, const size_t *bin, size_t count, evaluations *budget)
 {
-	*o = (objective){.b = b, .e = e};
+	*o = (objective){.b = b, .e = e, .budget = budget};
 	o->frequency = calloc(count + 1, sizeof *o->frequency);
 	o->multiplicity = calloc(count + 1, sizeof *o->multiplicity);
 	o->weight = calloc(count + 1, sizeof *o->weight);
@@ -38,7 +38,8 @@ void objective_free(objective *o)
 bool objective_value(objective *o, const optics_parameters *p, double *L, ssb_error *err)
 {
 	double most = 0;
-	o->evaluations++;
+	if (o->budget)
+		o->budget->spent++;
 	*L = 0;
 	if (!o->b->sums(o->e, p, o->frequency, o->count, false, o->sums, err))
 		return false;
@@ -57,4 +58,9 @@ bool objective_derivatives(const objective *o, const optics_parameters *p, const
                            ssb_error *err)
 {
 	return o->b->derivatives(o->e, p, parameter, n, o->frequency, o->count, o->weight, o->sums, out, err);
+}
+
+bool objective_spent(const objective *o)
+{
+	return o->budget && o->budget->spent >= o->budget->most;
 }

@@ -4,6 +4,9 @@
 
 #include "tools/transfer/backend.h"
 
+/* Evaluations made by all objectives that share it, and the most they may make. */
+typedef struct evaluations { size_t spent, most; } evaluations;
+
 typedef struct objective {
 	const backend *b;
 	const evidence *e;
@@ -12,11 +15,11 @@ typedef struct objective {
 	double *multiplicity;    /* m of each */
 	double *weight;          /* m, or 0 where W <= epsilon max W at the last value */
 	sums *sums;              /* at the last value */
-	size_t evaluations;
+	evaluations *budget;     /* borrowed; NULL: without limit */
 } objective;
 
 /* Over `count` bins (indices into the evidence); those with m = 0 are dropped. False when memory runs out. */
-bool objective_make(objective *o, const backend *b, const evidence *e, const size_t *bin, size_t count);
+bool objective_make(objective *o, const backend *b, const evidence *e, const size_t *bin, size_t count, evaluations *budget);
 void objective_free(objective *o);
 
 /* L at p. */
@@ -25,5 +28,8 @@ bool objective_value(objective *o, const optics_parameters *p, double *L, ssb_er
 /* L and its derivatives by n parameters at the p of the last objective_value. */
 bool objective_derivatives(const objective *o, const optics_parameters *p, const int *parameter, size_t n, likelihood *out,
                            ssb_error *err);
+
+/* Whether the budget is spent. */
+bool objective_spent(const objective *o);
 
 #endif

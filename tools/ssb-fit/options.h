@@ -3,22 +3,25 @@
 #define SSB_FIT_OPTIONS_H
 
 #include "tools/common/cli.h"
+#include "tools/ssb-fit/fit.h"
 #include "tools/ssb-fit/map.h"
 
 typedef struct fit_options {
 	const char *output, *device, *start, *spectrum;
-	double C10_range_A[2], C12_most_A;
-	cli_list fix;              /* NAME=VALUE */
-	map_grid map;              /* no axes: a fit is wanted */
+	const char *fit;           /* list of names; NULL: not given */
+	int order;                 /* 1 … 5, ORDER_AUTO, 0: not given */
+	cli_list fix, range;       /* NAME=VALUE */
+	size_t broad, trials, most_evaluations;
+	int branch, objective;     /* fit.h; branch less one, as cli_choice counts */
+	map_grid map;              /* no axes: not given */
 	cli_common common;
 } fit_options;
+
+enum { ORDER_AUTO = -1 };
 
 extern const cli_program fit_program; /* without its options, which fit_parse knows */
 
 /* Parse; exits on misuse. */
 void fit_parse(fit_options *o, int argc, char **argv);
-
-/* The problem that options, spectrum and (may be NULL) start fit pose; its backend and evidence are the caller's to set. */
-bool fit_pose(fit_problem *problem, const fit_options *o, const json_t *spectrum_meta, const json_t *start_meta, ssb_error *err);
 
 #endif

@@ -4,7 +4,7 @@
 #include <string.h>
 #include "tools/common/message.h"
 
-enum { SEARCHED_BINS = 300, SCANNED_BINS = 100, SCANNED_ROTATIONS = 24, MOST_ORIENTATIONS = 4 * SCANNED_ROTATIONS };
+enum { SEARCHED_BINS = 300, SCANNED_BINS = 100, SCANNED_ROTATIONS = 24, MOST_ORIENTATIONS = 8 * SCANNED_ROTATIONS };
 
 /* ---- which bins ---- */
 
@@ -79,31 +79,45 @@ static bool branches_differ(const fit_problem *problem)
 	for (int i = 0; i < ABERRATIONS; i++)
 		if (!problem->fits[i] && aberration_terms[i].m % 2 == 0 && problem->held.C_A[i] != 0)
 			return true;
-	return problem->C10_range_A[0] != -problem->C10_range_A[1];
+	return problem->range_A[0][0] != -problem->range_A[0][1];
 }
 
-/* Those worth a search, for each transposition not ruled out: the rotation held, the neighbours' and the centre of mass's, or every one. */
+/* Rotations across the range that was given, both ends included. */
+static void add_range(const fit_problem *problem, bool transposed, orientation *list, size_t *count)
+{
+	const double low = problem->rotation_range_rad[0], width = problem->rotation_range_rad[1] - low;
+	const int steps = (int)ceil(width / (M_PI / SCANNED_ROTATIONS));
+	for (int i = 0; i <= steps; i++)
+		list[(*count)++] = (orientation){low + width * i / steps, transposed};
+}
+
+/* Those worth a search at one transposition: the rotation held, the range given, every one, or the neighbours' and the centre of mass's. */
+static void add_orientations(const fit_problem *problem, const start *neighbours, size_t neighbour_count, bool every, bool transposed,
+                             orientation *list, size_t *count)
+{
+	if (!problem->fits[ROTATION]) {
+		add_orientation(list, count, problem->held.rotation_rad, transposed);
+	} else if (problem->rotation_ranged) {
+		add_range(problem, transposed, list, count);
+	} else if (every) {
+		for (int i = 0; i < SCANNED_ROTATIONS; i++)
+			add_orientation(list, count, i * M_PI / SCANNED_ROTATIONS, transposed);
+	} else {
+		for (size_t i = 0; i < neighbour_count; i++)
+			if (neighbours[i].p.transposed == transposed)
+				add_orientation(list, count, neighbours[i].p.rotation_rad, transposed);
+		add_orientation(list, count, problem->com_rotation_rad[transposed], transposed);
+	}
+}
+
 static size_t orientations(const fit_problem *problem, const start *neighbours, size_t neighbour_count, bool every, orientation *list)
 {
 	size_t count = 0;
-	for (int transposed = 0; transposed < 2; transposed++) {
-		if (problem->transposed_given && transposed != problem->held.transposed)
-			continue;
-		if (!problem->fits[ROTATION]) {
-			add_orientation(list, &count, problem->held.rotation_rad, transposed);
-			continue;
-		}
-		for (int i = 0; every && i < SCANNED_ROTATIONS; i++)
-			add_orientation(list, &count, i * M_PI / SCANNED_ROTATIONS, transposed);
-		if (every)
-			continue;
-		for (size_t i = 0; i < neighbour_count; i++)
-			if (neighbours[i].p.transposed == transposed)
-				add_orientation(list, &count, neighbours[i].p.rotation_rad, transposed);
-		add_orientation(list, &count, problem->com_rotation_rad[transposed], transposed);
-	}
+	for (int transposed = 0; transposed < 2; transposed++)
+		if (!problem->transposed_given || transposed == problem->held.transposed)
+			add_orientations(problem, neighbours, neighbour_count, every, transposed, list, &count);
 	const size_t once = count;
-	if (problem->fits[ROTATION] && branches_differ(problem))
+	if (problem->fits[ROTATION] && !problem->rotation_ranged && branches_differ(problem))
 		for (size_t i = 0; i < once; i++)
 			list[count++] = (orientation){list[i].rotation_rad + M_PI, list[i].transposed};
 	return count;
@@ -112,7 +126,8 @@ static size_t orientations(const fit_problem *problem, const start *neighbours, 
 /* The neighbour start for each transposition not ruled out, on the side of C10's range that it fits. */
 static size_t neighbour_starts(const fit_problem *problem, start *out)
 {
-	const double range_A = fmax(fabs(problem->C10_range_A[0]), fabs(problem->C10_range_A[1])) + problem->C12_most_A;
+	const double *C10_A = problem->range_A[0];
+	const double range_A = fmax(fabs(C10_A[0]), fabs(C10_A[1])) + problem->range_A[1][1];
 	size_t count = 0;
 	for (int t = 0; t < 2; t++) {
 		const bool transposed = t;
@@ -130,7 +145,7 @@ static size_t neighbour_starts(const fit_problem *problem, start *out)
 		if (problem->fits[C12a])
 			memcpy(&s.p.C_A[C12a], &n.C_A[1], 2 * sizeof(double));
 		if (problem->fits[ROTATION] && problem->fits[C10] && problem->fits[C12a] &&
-		    (s.p.C_A[C10] < problem->C10_range_A[0] || s.p.C_A[C10] > problem->C10_range_A[1])) {
+		    (s.p.C_A[C10] < C10_A[0] || s.p.C_A[C10] > C10_A[1])) {
 			const optics_parameters o = optics_opposite_branch(&s.p);
 			memcpy(s.p.C_A, o.C_A, 3 * sizeof(double)); /* C10, C12: higher orders are held as they are */
 			s.p.rotation_rad = o.rotation_rad;
@@ -142,14 +157,6 @@ static size_t neighbour_starts(const fit_problem *problem, start *out)
 
 /* ---- the exhaustive search ---- */
 
-/* Every (C10, C12a, C12b) of the range, looked up on the strongest bins. */
-typedef struct grid {
-	double spacing_A;
-	candidate *candidate;
-	double *score, *m;  /* per candidate; per bin of the ranking */
-	size_t count, bins;
-} grid;
-
 /* The best distinct starts so far, in falling order of score. */
 typedef struct pool {
 	start *kept;
@@ -157,13 +164,13 @@ typedef struct pool {
 } pool;
 
 /* Parameters that are not fitted stay at their value. */
-static void fill_grid(grid *g, const fit_problem *problem, size_t n10, long half)
+static void fill_grid(search_grid *g, const fit_problem *problem, size_t n10, long half)
 {
-	const double *range = problem->C10_range_A, *held = problem->held.C_A;
+	const double *range = problem->range_A[0], *held = problem->held.C_A;
 	for (size_t i = 0; i < n10; i++)
 		for (long a = -half; a <= half; a++)
 			for (long b = -half; b <= half; b++) {
-				if (half > 0 && hypot((double)a, (double)b) * g->spacing_A > problem->C12_most_A + g->spacing_A / 2)
+				if (half > 0 && hypot((double)a, (double)b) * g->spacing_A > problem->range_A[1][1] + g->spacing_A / 2)
 					continue;
 				const double C10_A = n10 > 1 ? range[0] + (range[1] - range[0]) * (double)i / (double)(n10 - 1) : held[C10];
 				g->candidate[g->count++] = (candidate){{C10_A, problem->fits[C12a] ? (double)a * g->spacing_A : held[C12a],
@@ -171,17 +178,17 @@ static void fill_grid(grid *g, const fit_problem *problem, size_t n10, long half
 			}
 }
 
-static bool grid_make(grid *g, const fit_problem *problem, const ranking *r, ssb_error *err)
+bool search_grid_make(search_grid *g, const fit_problem *problem, const ranking *r, ssb_error *err)
 {
-	*g = (grid){.spacing_A = search_spacing_A(problem, r)};
-	const double *range = problem->C10_range_A;
+	*g = (search_grid){.spacing_A = search_spacing_A(problem, r)};
+	const double *range = problem->range_A[0], C12_most_A = problem->range_A[1][1];
 	const double n10_fit = problem->fits[C10] ? (range[1] - range[0]) / g->spacing_A + 2 : 1;
-	const double side_fit = problem->fits[C12a] ? 2 * problem->C12_most_A / g->spacing_A + 3 : 1;
+	const double side_fit = problem->fits[C12a] ? 2 * C12_most_A / g->spacing_A + 3 : 1;
 	if (n10_fit * side_fit * side_fit * (double)(sizeof *g->candidate + sizeof *g->score) > (double)problem->memory)
 		return ssb_fail(err, SSB_RUNTIME, "the range of C10 and C12 holds %.2g candidates, which do not fit in --memory",
 		                n10_fit * side_fit * side_fit);
 	const size_t n10 = problem->fits[C10] ? (size_t)ceil((range[1] - range[0]) / g->spacing_A) + 1 : 1;
-	const long half = problem->fits[C12a] ? (long)ceil(problem->C12_most_A / g->spacing_A) : 0;
+	const long half = problem->fits[C12a] ? (long)ceil(C12_most_A / g->spacing_A) : 0;
 	const size_t side = 2 * (size_t)half + 1;
 	g->candidate = malloc(n10 * side * side * sizeof *g->candidate);
 	g->score = malloc(n10 * side * side * sizeof *g->score);
@@ -194,7 +201,7 @@ static bool grid_make(grid *g, const fit_problem *problem, const ranking *r, ssb
 	return true;
 }
 
-static void grid_free(grid *g)
+void search_grid_free(search_grid *g)
 {
 	free(g->candidate);
 	free(g->score);
@@ -233,7 +240,7 @@ static void keep_start(pool *p, const start *s, double spacing)
 	p->kept[at] = *s;
 }
 
-static void record_search(json_t *searches, const grid *g, const orientation *o)
+static void record_search(json_t *searches, const search_grid *g, const orientation *o)
 {
 	double best = 0;
 	for (size_t i = 0; i < g->count; i++)
@@ -243,7 +250,7 @@ static void record_search(json_t *searches, const grid *g, const orientation *o)
 	                                          "frequencies", (json_int_t)g->bins, "best_score", best));
 }
 
-static bool search_orientation(const fit_problem *problem, const ranking *r, grid *g, const orientation *o, pool *p, ssb_error *err)
+static bool search_orientation(const fit_problem *problem, const ranking *r, search_grid *g, const orientation *o, pool *p, ssb_error *err)
 {
 	start s = {.origin = "exhaustive search", .p = problem->held};
 	s.p.rotation_rad = o->rotation_rad;
@@ -258,16 +265,28 @@ static bool search_orientation(const fit_problem *problem, const ranking *r, gri
 	return true;
 }
 
+bool search_best(const fit_problem *problem, const ranking *r, const search_grid *g, size_t bins, start *s, ssb_error *err)
+{
+	size_t best = 0;
+	if (!problem->b->search(problem->e, &s->p, r->bin, g->m, bins < r->searched ? bins : r->searched, g->candidate, g->count, g->score, err))
+		return false;
+	for (size_t i = 1; i < g->count; i++)
+		best = g->score[i] > g->score[best] ? i : best;
+	memcpy(s->p.C_A, g->candidate[best].C_A, sizeof g->candidate[best].C_A);
+	s->score = g->score[best];
+	return true;
+}
+
 size_t search_starts(const fit_problem *problem, const ranking *r, bool every_rotation, start *starts, size_t most, json_t *searches,
                      ssb_error *err)
 {
 	start neighbours[2];
 	orientation list[MOST_ORIENTATIONS];
-	grid g;
-	const size_t neighbour_count = every_rotation ? 0 : neighbour_starts(problem, neighbours);
+	search_grid g;
+	const size_t neighbour_count = every_rotation || problem->rotation_ranged ? 0 : neighbour_starts(problem, neighbours);
 	const size_t n = orientations(problem, neighbours, neighbour_count, every_rotation, list);
 	pool p = {.kept = starts, .most = most - neighbour_count};
-	bool ok = grid_make(&g, problem, r, err);
+	bool ok = search_grid_make(&g, problem, r, err);
 	g.bins = every_rotation && r->searched > SCANNED_BINS ? SCANNED_BINS : r->searched;
 	message_detail("search: %zu candidates %.2f nm apart at %zu orientations, %zu frequencies", g.count, g.spacing_A / 10, n, g.bins);
 	for (size_t i = 0; ok && i < n; i++) {
@@ -277,7 +296,7 @@ size_t search_starts(const fit_problem *problem, const ranking *r, bool every_ro
 			record_search(searches, &g, &list[i]);
 	}
 	message_progress(NULL, 0, 0);
-	grid_free(&g);
+	search_grid_free(&g);
 	if (!ok)
 		return 0;
 	memcpy(starts + p.count, neighbours, neighbour_count * sizeof *starts);

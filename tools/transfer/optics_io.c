@@ -33,8 +33,7 @@ int optics_find_order(const char *name)
 	return -1;
 }
 
-/* Index of the order's first Cartesian coefficient. */
-static int cartesian(int order)
+int optics_first(int order)
 {
 	int i = 0;
 	for (int o = 0; o < order; o++)
@@ -44,7 +43,7 @@ static int cartesian(int order)
 
 void optics_set(optics_parameters *p, int order, double C_nm, double phi_deg)
 {
-	const int i = cartesian(order), m = optics_orders[order].m;
+	const int i = optics_first(order), m = optics_orders[order].m;
 	p->C_A[i] = 10 * C_nm * (m ? cos(m * phi_deg * RAD) : 1);
 	if (m)
 		p->C_A[i + 1] = 10 * C_nm * sin(m * phi_deg * RAD);
@@ -52,7 +51,7 @@ void optics_set(optics_parameters *p, int order, double C_nm, double phi_deg)
 
 void optics_get(const optics_parameters *p, int order, double *C_nm, double *phi_deg)
 {
-	const int i = cartesian(order), m = optics_orders[order].m;
+	const int i = optics_first(order), m = optics_orders[order].m;
 	*C_nm = m ? hypot(p->C_A[i], p->C_A[i + 1]) / 10 : p->C_A[i] / 10;
 	*phi_deg = m ? atan2(p->C_A[i + 1], p->C_A[i]) / m / RAD : 0;
 }

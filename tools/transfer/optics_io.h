@@ -19,6 +19,9 @@ extern const optics_order optics_orders[OPTICS_ORDERS];
 /* Index into optics_orders of a name, letters of either case; -1: none. */
 int optics_find_order(const char *name);
 
+/* Index of the order's first Cartesian coefficient (enum aberration). */
+int optics_first(int order);
+
 /* Set order `order` to modulus C_nm at azimuth phi_deg (ignored for m = 0). */
 void optics_set(optics_parameters *p, int order, double C_nm, double phi_deg);
 
