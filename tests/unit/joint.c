@@ -229,7 +229,7 @@ static void fill_noise(scan *s)
 
 static void check_noise(size_t R, size_t C, double radius, double step_A, size_t factor, int draws)
 {
-	const optics_parameters focus = {.C_A = {[C10] = 25}, .rotation_rad = 0.3};
+	const optics_parameters focus = {.rotation_rad = 0.3}; /* where the replicas' gamma are most alike, and noise amplified most */
 	scan s = make_scan(R, C, radius, step_A);
 	double joint = 0, ls = 0, amplification = 0;
 	for (int draw = 0; draw < draws; draw++) {
@@ -242,7 +242,7 @@ static void check_noise(size_t R, size_t C, double radius, double step_A, size_t
 		amplification = x.amplification;
 		free_images(&x);
 	}
-	CHECK(fabs(joint / ls / amplification - 1) < 0.05 && fabs(amplification - 1) > 0.1,
+	CHECK(fabs(joint / ls / amplification - 1) < 0.05 && amplification > 1.1,
 	      "%zu x %zu, %zu times: noise amplified %.3f times, %.3f in %d draws", R, C, factor, amplification, joint / ls, draws);
 	free_scan(&s);
 }
@@ -251,11 +251,10 @@ static void check_threads(void)
 {
 	scan s = make_scan(16, 15, 9, 0.4);
 	free(fill_scan(&s, &thick, 3));
-	omp_set_num_threads(1);
 	images one = reconstruct_both(&s.e, &thick, 3, 1e-3);
 	omp_set_num_threads(3);
 	images three = reconstruct_both(&s.e, &thick, 3, 1e-3);
-	omp_set_num_threads(2);
+	omp_set_num_threads(1);
 	CHECK(!memcmp(one.joint, three.joint, one.count * sizeof *one.joint) && one.amplification == three.amplification,
 	      "the same bytes with 1 and 3 threads");
 	free_images(&one);
@@ -278,6 +277,7 @@ static void check_refusals(void)
 
 int main(void)
 {
+	omp_set_num_threads(1); /* many small problems */
 	check_exact("odd, 2 times", 7, 9, 0.3, 2, &defocused);
 	check_exact("even, 2 times", 8, 6, 0.3, 2, &defocused);
 	check_exact("even, 3 times", 6, 8, 0.45, 3, &thick);
@@ -286,9 +286,9 @@ int main(void)
 	check_fine_scan(9, 11, false);
 	check_fine_scan(10, 8, true);
 	check_centre();
-	check_noise(5, 7, 2.6, 0.75, 2, 150);
-	check_noise(6, 4, 2.2, 0.55, 1, 300);
-	check_noise(6, 4, 2.6, 0.9, 3, 150);
+	check_noise(5, 7, 2.5, 0.4, 2, 100);
+	check_noise(6, 5, 1.6, 0.2, 1, 400);
+	check_noise(6, 4, 2.5, 0.6, 3, 100);
 	check_threads();
 	check_refusals();
 	return test_end();
