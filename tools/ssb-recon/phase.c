@@ -6,23 +6,27 @@
 #include "tools/ssb-recon/halves.h"
 #include "tools/transfer/joint.h"
 
-/* Bytes a pixel: once the half plane, its frequencies and what the polarity sorts; for each set its image, also in single precision, and
- * its sums. In double precision, since the product of what options ask for may overflow. */
+/* In double precision, as the bytes: the product of what options ask for may overflow. */
+static double image_count(const phase_images *images, const recon_options *o)
+{
+	return (double)images->count * (o->thin ? 2 : 1) + (o->halves ? 2 : 0);
+}
+
+/* Bytes a pixel: once the half plane, its frequencies and what the polarity sorts; for each image itself, also in single precision, and
+ * its sums. */
 static double image_bytes(const phase_images *images, const recon_options *o, const evidence *e)
 {
-	const size_t sets = images->count * (o->thin ? 2 : 1);
 	const double pixels = pow((double)images->factor, 2) * (double)e->scan[0] * (double)e->scan[1];
-	return pixels * (48 + 32 * ((double)sets + (o->halves ? 2 : 0))) + (o->halves ? half_bytes(e) : 0);
+	return pixels * (48 + 32 * image_count(images, o)) + (o->halves ? half_bytes(e) : 0);
 }
 
 static bool fits(const phase_images *images, const recon_options *o, const evidence *e, ssb_error *err)
 {
-	const size_t sets = images->count * (o->thin ? 2 : 1);
 	const double bytes = image_bytes(images, o, e);
 	if (bytes <= (double)o->common.memory)
 		return true;
-	return ssb_fail(err, SSB_RUNTIME, "%zu image%s of %zu x %zu positions, %zu times upsampled, take %.0f MB, which do not fit in --memory",
-	                sets + (o->halves ? 2 : 0), sets + (o->halves ? 2 : 0) > 1 ? "s" : "", e->scan[0], e->scan[1], images->factor, bytes / 1e6);
+	return ssb_fail(err, SSB_RUNTIME, "%.0f image%s of %zu x %zu positions, %zu times upsampled, take %.0f MB, which do not fit in --memory",
+	                image_count(images, o), image_count(images, o) > 1 ? "s" : "", e->scan[0], e->scan[1], images->factor, bytes / 1e6);
 }
 
 /* Every image's parameters: the stack's, then the same without tilt and thickness. */
@@ -74,7 +78,7 @@ bool phase_compute(phase_images *images, const backend *b, const evidence *e, co
                    ssb_error *err)
 {
 	*images = (phase_images){.factor = o->upsample ? o->upsample : reconstruct_auto_factor(e), .count = o->stack ? o->stack : 1};
-	images->limit_per_A = 2 * e->geometry.semiangle_rad / e->geometry.wavelength_A;
+	images->limit_per_A = 2 * e->geometry.semiangle_rad * exp(p->log_sampling) / e->geometry.wavelength_A;
 	message_detail("%zu x %zu positions, %zu bright-field pixels, upsampled %zu times, on %s", e->scan[0], e->scan[1], e->pixels,
 	               images->factor, b->name);
 	if (!fits(images, o, e, err))
