@@ -20,7 +20,12 @@ bool variance_value(const backend *b, const evidence *e, const optics_parameters
 	return ok;
 }
 
-/* ---- descent without derivatives ---- */
+/* ---- descent without derivatives ----
+ *
+ * BOBYQA. The objective is rough: a pixel that enters an overlap counts in full at once, and |gamma| passes 0; its jumps are 1e-5 to
+ * 1e-4 of it. On 4 parameters at 4 and 40 counts per pixel BOBYQA ended within 1e-4 of the least value that any method found after 30
+ * evaluations, Nelder-Mead within 3e-5 after 90, Subplex on it after 200; on 13, BOBYQA was the lowest after 160 (of the others'
+ * hundreds). What they differ by is far below the standard errors. */
 
 /* A function of n fit parameters and its best point so far. NLopt sees the parameters in rad from those at `start`. */
 typedef struct descent {
@@ -85,10 +90,9 @@ static bool exact_value(const descent *d, const optics_parameters *p, double *va
 
 static void say_why(variance_descent *v, nlopt_result result)
 {
-	v->converged = result == NLOPT_XTOL_REACHED || result == NLOPT_ROUNDOFF_LIMITED;
-	v->stopped = result == NLOPT_XTOL_REACHED ? "converged: steps below 0.001 rad at the aperture's edge"
-	             : result == NLOPT_ROUNDOFF_LIMITED ? "converged: rounding hides what is left to gain"
-	             : result == NLOPT_MAXEVAL_REACHED ? "the limit of evaluations was reached" : "no step goes downhill";
+	v->converged = result == NLOPT_SUCCESS || result == NLOPT_XTOL_REACHED || result == NLOPT_ROUNDOFF_LIMITED;
+	v->stopped = result == NLOPT_MAXEVAL_REACHED ? "the limit of evaluations was reached"
+	             : v->converged ? "converged: steps below 0.001 rad at the aperture's edge" : "no step goes downhill";
 }
 
 static bool minimise(const variance_problem *problem, size_t most_evaluations, variance_descent *v, ssb_error *err)
