@@ -1,216 +1,349 @@
-/* L and its first and second derivatives on the CPU, exact, for any of the fit parameters; the formulas are derivative.h's.
- * The pixels of one q are taken in blocks whose arrays stay in the cache; each pair (i, j) is then a few dot products. */
+/* L and its first and second derivatives on the CPU, exact, for any of the fit parameters.
+ *
+ * gamma = T_- - T_+, T = A e^{i psi}. An aberration i moves psi alone, by the polynomial d_i, so everything it takes part in is a sum over k
+ * of a weight times d_i or d_i d_j, which moments.h turns into moments of the weight, taken along detector rows. With z = s G e^{-i psi},
+ * turned so that S is real, y = s conj(gamma) e^{i psi} (s: + for T_-, - for T_+), B = A_- A_+ e^{i(psi_- - psi_+)}:
+ *   S_i = sum A z (-i d_i)             S_ij = -sum A z d_i d_j
+ *   V_i = sum i Y d_i - Im B s_i       X_ij = sum Y d_i d_j + Re B s_i s_j      X_ij + Y_ij = sum Re B s_i s_j
+ * summed over both terms, Y = A^2 - Re B, s_i = d_i of T_+ less that of T_-. Specimen, rotation and sampling (the specials) change A too:
+ * they and their pairs are summed pixel by pixel by the formulas of derivative.h, and against the aberrations by moments again. */
 #include "tools/transfer/cpu.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include "tools/transfer/host.h"
+#include "tools/transfer/moments.h"
+#include "tools/transfer/rows.h"
 
-enum { BLOCK = 256, BINS_PER_TASK = 64 };
+enum { BINS_PER_TASK = 64, BLOCK = 4, BLOCKS = 3, MOST_MOMENT = 10 }; /* moments up to degree 10, eleven powers in three vectors */
 
-typedef double column[BLOCK];
+typedef double lanes __attribute__((vector_size(BLOCK * sizeof(double))));
+typedef double column[PIECE];
 
-/* One term of gamma and its derivatives over a block of pixels. */
-typedef struct term_block {
-	column a, psi, a_by[FRAME_DERIVATIVES], psi_by[FRAME_DERIVATIVES];
+/* sum w u_r^a u_c^b: element b of row a. */
+typedef struct moment_sums { lanes m[MOST_MOMENT + 1][BLOCKS]; } moment_sums;
+
+/* ---- what does not change from q to q ---- */
+
+/* An aberration's d_i and s_i, and their derivatives by rotation and sampling: those of d_i have a part that is the same in both terms and
+ * one that changes sign with the term. */
+typedef struct aberration_model {
+	size_t at; /* position among the parameters */
+	bipolynomial d, s, d_by[2], d_by_signed[2], s_by[2];
+} aberration_model;
+
+/* Tables of pairs, of single aberrations with each special (PER_SPECIAL each), and with what moves the frame. */
+enum { PAIR_HESSIAN, PAIR_J, PAIR_KAPPA, PAIR_S_J, PAIR_S_KAPPA, PAIR_TABLES };
+enum { WITH_HESSIAN, WITH_J, WITH_KAPPA, PER_SPECIAL };
+enum { FRAME_EVEN, FRAME_SIGNED, FRAME_S, FRAME_TABLES };
+
+typedef struct model {
+	size_t n, aberrations, specials;
+	aberration_model *aberration;
+	size_t special_at[SPECIALS];
+	int special[SPECIALS]; /* which parameter */
+	int degree;            /* of d_i in u */
+	bool moves, thick;
+	polynomial chi[5];     /* of rows.h: d_r, d_c, d_rr, d_rc, d_cc */
+	moment_layout pair, single;
+} model;
+
+static void add_slopes(bipolynomial by[2], const moment_layout *l, const polynomial g[2], int odd, int first, double sense, double factor)
+{
+	const int r[4] = {first == 0, 0, first == 2, 0}, c[4] = {0, first == 0, 0, first == 2};
+	bipolynomial_add(&by[BY_R], l, &g[0], odd, c, -sense * factor);
+	bipolynomial_add(&by[BY_R], l, &g[1], odd, r, sense * factor);
+	bipolynomial_add(&by[BY_S], l, &g[0], odd, r, factor);
+	bipolynomial_add(&by[BY_S], l, &g[1], odd, c, factor);
+}
+
+static void add_aberration(model *m, const row_table *t, int parameter, size_t at)
+{
+	double unit[ABERRATIONS] = {0};
+	const int as_is[4] = {0, 0, 0, 0};
+	const double sense = t->pixels.transposed ? -1 : 1; /* the rotation's in the detector frame */
+	aberration_model *a = &m->aberration[m->aberrations++];
+	unit[parameter] = 1;
+	const polynomial chi = chi_from_coefficients(unit, t->pixels.wavelength), p = row_polynomial(t, &chi);
+	const polynomial g[2] = {polynomial_derivative(&p, 1, 0), polynomial_derivative(&p, 0, 1)};
+	a->at = at;
+	bipolynomial_add(&a->d, &m->single, &p, 1, as_is, 2);
+	bipolynomial_add(&a->s, &m->single, &p, 0, as_is, 2);
+	add_slopes(a->d_by, &m->single, g, 1, 0, sense, 2);
+	add_slopes(a->d_by_signed, &m->single, g, 1, 2, sense, -2); /* k = u - s h */
+	add_slopes(a->s_by, &m->single, g, 0, 0, sense, 2);
+}
+
+static bool model_make(model *m, const row_table *t, const int *parameter, size_t n)
+{
+	static const int order[5][2] = {{1, 0}, {0, 1}, {2, 0}, {1, 1}, {0, 2}};
+	*m = (model){.n = n, .thick = t->pixels.thickness != 0, .aberration = calloc(ABERRATIONS, sizeof *m->aberration)};
+	for (size_t i = 0; i < n; i++)
+		if (parameter[i] < ABERRATIONS && aberration_terms[parameter[i]].n > m->degree)
+			m->degree = aberration_terms[parameter[i]].n;
+	m->pair = moment_layout_make(2 * (m->degree + 1), 2, 2);
+	m->single = moment_layout_make(m->degree + 1, 1, 1);
+	for (size_t i = 0; m->aberration && i < n; i++) {
+		if (parameter[i] < ABERRATIONS) {
+			add_aberration(m, t, parameter[i], i);
+			continue;
+		}
+		m->special_at[m->specials] = i;
+		m->special[m->specials++] = parameter[i];
+		m->moves |= parameter[i] >= ROTATION;
+		m->thick |= parameter[i] < ROTATION;
+	}
+	for (int i = 0; i < 5; i++)
+		m->chi[i] = polynomial_derivative(&t->chi, order[i][0], order[i][1]);
+	return m->aberration;
+}
+
+/* ---- the tables of a task ---- */
+
+static size_t tables_size(const model *m)
+{
+	return PAIR_TABLES * m->pair.size + (FRAME_TABLES + PER_SPECIAL * m->specials) * m->single.size;
+}
+
+static double *frame_table(const model *m, double *tables, int which)
+{
+	return tables + PAIR_TABLES * m->pair.size + (size_t)which * m->single.size;
+}
+
+static double *special_table(const model *m, double *tables, size_t special, int which)
+{
+	return frame_table(m, tables, FRAME_TABLES) + (PER_SPECIAL * special + (size_t)which) * m->single.size;
+}
+
+/* ---- one q ---- */
+
+/* One term over a piece: 0 outside its interval. */
+typedef struct term_piece {
+	column a, A, e_re, e_im, z_re, z_im, y_re, y_im;
+	column Az_re, Az_im, Y;                     /* the weights of moments */
+	column a_by[FRAME_DERIVATIVES], psi_by[FRAME_DERIVATIVES];
 	column w[3], x[SPECIALS], x_thickness[SPECIALS], x_frame[3];
-	column none;                 /* zeros */
-	column A, e_re, e_im;        /* A = a w; e^{i psi} */
-	column z_re, z_im;           /* s G e^{-i psi}, s = + for T_-, - for T_+ */
-	column y_re, y_im;           /* s conj(gamma) e^{i psi} */
-	column d[FIT_PARAMETERS], u[FIT_PARAMETERS];
-	column along[FIT_PARAMETERS][2]; /* d2psi / d(coefficient) d(rotation, sampling) */
-} term_block;
+	column d[SPECIALS], u[SPECIALS];            /* of the specials */
+	column none;                                /* zeros */
+} term_piece;
 
 typedef struct worker {
 	const evidence *e;
-	const pixel_table *table;
-	overlap o;
-	term_block term[2];
-	column g_re, g_im, chi_k_by[FRAME_DERIVATIVES], scratch[6];
-	column basis_k[FIT_PARAMETERS], along_k[FIT_PARAMETERS][2]; /* p_i(k) and its slopes along the frame, by position in `parameter` */
-	column gi_re[FIT_PARAMETERS], gi_im[FIT_PARAMETERS];
+	const row_table *table;
+	piece *list;
+	lanes *power[3];                            /* of u_c of both terms and of k_c, BLOCKS a column */
+	double *tables;                             /* of the task */
+	double *single;                             /* room for one table */
+	term_piece term[2];
+	column G_re, G_im, g_re, g_im, B_re, B_im, with_H, with_X, pair_re, pair_im;
+	column gi_re[SPECIALS], gi_im[SPECIALS];
+	moment_sums Az_re, Az_im[2], Y, B[2], H[SPECIALS], X[SPECIALS];
 	derivative_sums sums;
 } worker;
 
-/* The part of the overlap that a block holds. */
-typedef struct slice {
-	const double *detector[2], *scan[2], *aperture, *chi_k, *G_re, *G_im;
-	size_t count;
-} slice;
+/* The q at hand: S is turned to |S|. */
+typedef struct q_factors {
+	double complex turn; /* conj(S)/|S| */
+	double W, P, R_pair, W_pair, kappa_pair; /* 2m|S|/W, 2mP/W^2, 2m/W */
+} q_factors;
 
-static slice slice_of(const overlap *o, size_t first)
+/* ---- moments ---- */
+
+KERNEL static void fill_powers(const double *c, double shift, size_t columns, lanes *power)
 {
-	const size_t left = o->count - first;
-	return (slice){{o->detector[0] + first, o->detector[1] + first}, {o->scan[0] + first, o->scan[1] + first}, o->aperture + first,
-	               o->chi_k + first, o->G_re + first, o->G_im + first, left < BLOCK ? left : BLOCK};
+	for (size_t i = 0; i < columns; i++) {
+		const double x = c[i] + shift, x2 = x * x, x4 = x2 * x2;
+		power[BLOCKS * i] = (lanes){1, x, x2, x2 * x};
+		power[BLOCKS * i + 1] = power[BLOCKS * i] * x4;
+		power[BLOCKS * i + 2] = power[BLOCKS * i + 1] * x4;
+	}
+}
+
+ALWAYS_INLINE void row_sums(const double *w, const lanes *power, size_t n, int blocks, lanes *sum)
+{
+	lanes s[4][BLOCKS] = {{{0}}};
+	size_t j = 0;
+	for (; j + 4 <= n; j += 4)
+		for (int k = 0; k < 4; k++)
+			for (int b = 0; b < blocks; b++)
+				s[k][b] += w[j + (size_t)k] * power[BLOCKS * (j + (size_t)k) + (size_t)b];
+	for (; j < n; j++)
+		for (int b = 0; b < blocks; b++)
+			s[0][b] += w[j] * power[BLOCKS * j + (size_t)b];
+	for (int b = 0; b < blocks; b++)
+		sum[b] = (s[0][b] + s[1][b]) + (s[2][b] + s[3][b]);
+}
+
+/* Add a row's sums of w u_r^a u_c^b, a + b <= degree. */
+KERNEL static void add_moments(moment_sums *to, const double *w, const lanes *power, size_t n, double r, int degree)
+{
+	lanes sum[BLOCKS];
+	double r_power = 1;
+	if (degree < BLOCK)
+		row_sums(w, power, n, 1, sum);
+	else if (degree < 2 * BLOCK)
+		row_sums(w, power, n, 2, sum);
+	else
+		row_sums(w, power, n, 3, sum);
+	for (int a = 0; a <= degree; a++, r_power *= r)
+		for (int b = 0; b <= (degree - a) / BLOCK; b++)
+			to->m[a][b] += r_power * sum[b];
+}
+
+/* By monomial. */
+static void graded(const moment_sums *s, int degree, double *out)
+{
+	for (int a = 0; a <= degree; a++)
+		for (int b = 0; a + b <= degree; b++)
+			out[monomial_at(a, b)] = s->m[a][b / BLOCK][b % BLOCK];
+}
+
+static void subtract(const moment_sums *a, const moment_sums *b, double sign, moment_sums *out)
+{
+	for (int i = 0; i <= MOST_MOMENT; i++)
+		for (int j = 0; j < BLOCKS; j++)
+			out->m[i][j] = a->m[i][j] + sign * b->m[i][j];
 }
 
 /* ---- the two terms ---- */
 
-KERNEL static void fill_aperture(term_block *t, const slice *s, const double q[2], const double q1[2], int sign, const pixel_table *p)
+KERNEL static void fill_phase(const worker *w, const row_frequency *f, const piece *p, int term, const q_factors *q, const float *G,
+                              double sign_G, term_piece *t, double *restrict G_re, double *restrict G_im)
 {
-	for (size_t i = 0; i < s->count; i++) {
+	const int sign = term == 0 ? -1 : 1;
+	const double turn_re = creal(q->turn), turn_im = cimag(q->turn);
+	piece_aperture(w->table, f, p, term, t->a);
+	memset(t->e_re, 0, sizeof t->e_re);
+	memset(t->e_im, 0, sizeof t->e_im);
+	piece_exponential(w->table, f, p, term, t->e_re, t->e_im);
+	for (size_t j = 0; j < p->count; j++) {
+		const double re = G[2 * (p->first + j)], im = sign_G * G[2 * (p->first + j) + 1];
+		G_re[j] = turn_re * re - turn_im * im;
+		G_im[j] = turn_re * im + turn_im * re;
+		evidence_in_phase(sign, G_re[j], G_im[j], t->e_re[j], t->e_im[j], &t->z_re[j], &t->z_im[j]);
+	}
+}
+
+/* da by the frame, which is 0 but on the ramp */
+static void fill_ramp(const pixel_table *x, const piece *p, int term, const double q[2], term_piece *t)
+{
+	const int sign = term == 0 ? -1 : 1;
+	double qd[2], q1d[2];
+	to_detector_frame(q, x->transposed, x->cosine, x->sine, qd);
+	to_detector_frame(q, x->transposed, -x->sine, x->cosine, q1d); /* of rotation + pi/2 */
+	for (int i = 0; i < FRAME_DERIVATIVES; i++)
+		memset(t->a_by[i], 0, p->count * sizeof(double));
+	for (size_t j = p->from[term]; j < p->to[term]; j++) {
+		if (j == p->inner_from[term] && (j = p->inner_to[term]) >= p->to[term])
+			break;
+		const size_t b = p->first + j;
 		double by[FRAME_DERIVATIVES];
-		t->a[i] = amplitude_derivatives(sign, s->detector[0][i], s->detector[1][i], q, q1, s->aperture[i], p->wavelength, p->semiangle,
-		                                p->sampling, by);
-		for (int j = 0; j < FRAME_DERIVATIVES; j++)
-			t->a_by[j][i] = by[j];
+		amplitude_derivatives(sign, x->detector[0][b], x->detector[1][b], qd, q1d, x->aperture[b], x->wavelength, x->semiangle, x->sampling, by);
+		for (int i = 0; i < FRAME_DERIVATIVES; i++)
+			t->a_by[i][j] = by[i];
 	}
 }
 
-KERNEL static void fill_thickness(term_block *t, const slice *s, const double q[2], int sign, const pixel_table *p)
+KERNEL static void fill_thickness(const pixel_table *x, const row_frequency *f, const piece *p, int term, const double q[2], term_piece *t)
 {
-	const double q2 = q[0] * q[0] + q[1] * q[1], tilt_phase = 2 * M_PI * (q[0] * p->tilt[0] + q[1] * p->tilt[1]);
-	for (size_t i = 0; i < s->count; i++) {
+	for (size_t j = p->from[term]; j < p->to[term]; j++) {
 		thickness_path path;
-		thickness_path_at(sign, s->scan[0][i], s->scan[1][i], q, q2, tilt_phase, p->wavelength, p->thickness, &path);
-		for (int j = 0; j < 3; j++) {
-			t->w[j][i] = path.w[j];
-			t->x_frame[j][i] = path.x_frame[j];
+		thickness_path_at(term == 0 ? -1 : 1, x->scan[0][p->first + j], x->scan[1][p->first + j], q, f->q2, f->tilt_phase, x->wavelength,
+		                  x->thickness, &path);
+		for (int i = 0; i < 3; i++) {
+			t->w[i][j] = path.w[i];
+			t->x_frame[i][j] = path.x_frame[i];
 		}
-		for (int j = 0; j < SPECIALS; j++) {
-			t->x[j][i] = path.x[j];
-			t->x_thickness[j][i] = path.x_thickness[j];
+		for (int i = 0; i < SPECIALS; i++) {
+			t->x[i][j] = path.x[i];
+			t->x_thickness[i][j] = path.x_thickness[i];
 		}
 	}
 }
 
-/* The frame's derivatives of chi at k + d; k moves. */
-KERNEL static void path_derivatives(const double *restrict r, const double *restrict c, const column f[6], size_t n,
-                                    column by[FRAME_DERIVATIVES])
+/* The frame's derivatives of psi; chi: rows.h's differences of d_r, d_c, d_rr, d_rc, d_cc. */
+KERNEL static void fill_phase_path(const row_table *x, const row_frequency *f, const piece *p, int term, const polynomial chi[5],
+                                   term_piece *t)
 {
-	for (size_t i = 0; i < n; i++) {
-		const double g[2] = {f[1][i], f[2][i]}, H[3] = {f[3][i], f[4][i], f[5][i]}, turn[2] = {-c[i], r[i]}, grow[2] = {r[i], c[i]};
-		double at[FRAME_DERIVATIVES];
-		frame_derivatives(g, H, turn, grow, 1, at);
-		for (int j = 0; j < FRAME_DERIVATIVES; j++)
-			by[j][i] = at[j];
-	}
-}
-
-static void chi_path(const derivative_model *m, worker *w, const slice *s, double dr, double dc, column by[FRAME_DERIVATIVES])
-{
-	for (int i = 1; i < 6; i++)
-		polynomial_values(&m->chi[i], s->scan[0], s->scan[1], dr, dc, s->count, w->scratch[i]);
-	path_derivatives(s->scan[0], s->scan[1], (const column *)w->scratch, s->count, by);
-}
-
-KERNEL static void signed_difference(double *restrict at_v, const double *restrict at_k, double sign, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		at_v[i] = sign * (at_v[i] - at_k[i]);
-}
-
-KERNEL static void gradient_along(const double *restrict r, const double *restrict c, const double *restrict fr,
-                                  const double *restrict fc, size_t n, column out[2])
-{
-	for (size_t i = 0; i < n; i++) {
-		out[0][i] = fc[i] * r[i] - fr[i] * c[i];
-		out[1][i] = fr[i] * r[i] + fc[i] * c[i];
-	}
-}
-
-/* p_i at k + d, and its slopes along the frame where that moves */
-static void basis_path(const derivative_model *m, worker *w, size_t i, const slice *s, double dr, double dc, double *value, column along[2])
-{
-	polynomial_values(&m->basis[i][0], s->scan[0], s->scan[1], dr, dc, s->count, value);
-	if (!m->moves)
-		return;
-	for (int j = 1; j < 3; j++)
-		polynomial_values(&m->basis[i][j], s->scan[0], s->scan[1], dr, dc, s->count, w->scratch[j]);
-	gradient_along(s->scan[0], s->scan[1], w->scratch[1], w->scratch[2], s->count, along);
-}
-
-static void fill_basis(const derivative_model *m, worker *w, term_block *t, size_t i, const slice *s, const double q[2], int sign)
-{
-	basis_path(m, w, i, s, sign * q[0], sign * q[1], t->d[i], t->along[i]);
-	signed_difference(t->d[i], w->basis_k[i], sign, s->count);
-	for (int j = 0; m->moves && j < 2; j++)
-		signed_difference(t->along[i][j], w->along_k[i][j], sign, s->count);
-}
-
-KERNEL static void fill_exponential(term_block *t, const slice *s, int sign)
-{
-	for (size_t i = 0; i < s->count; i++) {
-		double sine, cosine;
-		sine_cosine(t->psi[i], &sine, &cosine);
-		t->e_re[i] = cosine;
-		t->e_im[i] = sine;
-		t->A[i] = t->a[i] * t->w[0][i];
-		evidence_in_phase(sign, s->G_re[i], s->G_im[i], cosine, sine, &t->z_re[i], &t->z_im[i]);
+	const int sign = term == 0 ? -1 : 1;
+	const double sense = x->pixels.transposed ? -1 : 1, *c = x->c + p->column, r = p->r, shift = sign * f->h[1];
+	double b[5][6];
+	for (int i = 0; i < 5; i++)
+		row_coefficients(&chi[i], r + sign * f->h[0], b[i]);
+	for (size_t j = p->from[term]; j < p->to[term]; j++) {
+		double at[5], by[FRAME_DERIVATIVES];
+		for (int i = 0; i < 5; i++)
+			at[i] = row_value(b[i], c[j] + shift);
+		const double turn[2] = {-sense * c[j], sense * r}, grow[2] = {r, c[j]};
+		frame_derivatives(at, at + 2, turn, grow, 1, by);
+		for (int i = 0; i < FRAME_DERIVATIVES; i++)
+			t->psi_by[i][j] = by[i];
 	}
 }
 
 /* da/di of a special */
-static const double *amplitude_by(const term_block *t, int parameter)
+static const double *amplitude_by(const term_piece *t, int parameter)
 {
 	return parameter < ROTATION ? t->none : t->a_by[parameter - ROTATION];
 }
 
-/* u_i = dA/di of a special; the aberrations' is 0 */
-KERNEL static void fill_amplitude_derivative(term_block *t, size_t i, int parameter, size_t n)
+/* d_i and u_i of the specials */
+KERNEL static void fill_specials(const model *m, const piece *p, int term, term_piece *t)
 {
-	const double *x = t->x[parameter - TILT_R], *a1 = amplitude_by(t, parameter);
-	for (size_t k = 0; k < n; k++)
-		t->u[i][k] = amplitude_slope(t->a[k], a1[k], t->w[0][k], t->w[1][k], x[k]);
-}
-
-static void fill_term(const derivative_model *m, worker *w, term_block *t, const slice *s, const double q[2], int sign)
-{
-	const pixel_table *p = w->table;
-	double qd[2], q1d[2];
-	to_detector_frame(q, p->transposed, p->cosine, p->sine, qd);
-	to_detector_frame(q, p->transposed, -p->sine, p->cosine, q1d); /* of rotation + pi/2 */
-	fill_aperture(t, s, qd, q1d, sign, p);
-	if (m->thick)
-		fill_thickness(t, s, q, sign, p);
-	polynomial_values(&m->chi[0], s->scan[0], s->scan[1], sign * q[0], sign * q[1], s->count, t->psi);
-	signed_difference(t->psi, s->chi_k, sign, s->count);
-	if (m->moves)
-		chi_path(m, w, s, sign * q[0], sign * q[1], t->psi_by);
-	for (int i = 0; m->moves && i < FRAME_DERIVATIVES; i++)
-		signed_difference(t->psi_by[i], w->chi_k_by[i], sign, s->count);
-	fill_exponential(t, s, sign);
-	for (size_t i = 0; i < m->n; i++) {
-		if (m->parameter[i] < ABERRATIONS)
-			fill_basis(m, w, t, i, s, q, sign);
-		else if (m->parameter[i] >= ROTATION)
-			memcpy(t->d[i], t->psi_by[m->parameter[i] - ROTATION], s->count * sizeof(double));
-		else
-			memset(t->d[i], 0, s->count * sizeof(double));
-		if (m->parameter[i] >= ABERRATIONS)
-			fill_amplitude_derivative(t, i, m->parameter[i], s->count);
-		else
-			memset(t->u[i], 0, s->count * sizeof(double));
+	for (size_t i = 0; i < m->specials; i++) {
+		const int parameter = m->special[i];
+		const double *x = t->x[parameter - TILT_R], *a1 = amplitude_by(t, parameter);
+		memset(t->u[i], 0, p->count * sizeof(double));
+		for (size_t j = p->from[term]; j < p->to[term]; j++)
+			t->u[i][j] = amplitude_slope(t->a[j], a1[j], t->w[0][j], t->w[1][j], x[j]);
+		if (parameter >= ROTATION)
+			memcpy(t->d[i], t->psi_by[parameter - ROTATION], p->count * sizeof(double));
 	}
 }
 
-/* ---- gamma, its gradient, and the sums ---- */
-
+/* gamma, B and the weights of the aberrations' moments. */
 KERNEL static void fill_gamma(worker *w, size_t n)
 {
-	const term_block *m = &w->term[0], *p = &w->term[1];
-	for (size_t i = 0; i < n; i++) {
-		w->g_re[i] = m->A[i] * m->e_re[i] - p->A[i] * p->e_re[i];
-		w->g_im[i] = m->A[i] * m->e_im[i] - p->A[i] * p->e_im[i];
+	term_piece *m = &w->term[0], *p = &w->term[1];
+	for (int term = 0; term < 2; term++) {
+		term_piece *t = &w->term[term];
+		for (size_t j = 0; j < n; j++) {
+			t->A[j] = t->a[j] * t->w[0][j];
+			t->Az_re[j] = t->A[j] * t->z_re[j];
+			t->Az_im[j] = t->A[j] * t->z_im[j];
+		}
 	}
-	for (int j = 0; j < 2; j++) {
-		term_block *t = &w->term[j];
-		const int sign = j == 0 ? -1 : 1;
-		for (size_t i = 0; i < n; i++)
-			gamma_in_phase(sign, w->g_re[i], w->g_im[i], t->e_re[i], t->e_im[i], &t->y_re[i], &t->y_im[i]);
+	for (size_t j = 0; j < n; j++) {
+		const double both = m->A[j] * p->A[j];
+		w->g_re[j] = m->A[j] * m->e_re[j] - p->A[j] * p->e_re[j];
+		w->g_im[j] = m->A[j] * m->e_im[j] - p->A[j] * p->e_im[j];
+		w->B_re[j] = both * (m->e_re[j] * p->e_re[j] + m->e_im[j] * p->e_im[j]);
+		w->B_im[j] = both * (m->e_im[j] * p->e_re[j] - m->e_re[j] * p->e_im[j]);
+		m->Y[j] = m->A[j] * m->A[j] - w->B_re[j];
+		p->Y[j] = p->A[j] * p->A[j] - w->B_re[j];
 	}
 }
 
-KERNEL static void fill_gradient(worker *w, size_t i, size_t n)
+static void add_aberration_moments(const model *m, worker *w, const row_frequency *f, const piece *p)
 {
-	const term_block *m = &w->term[0], *p = &w->term[1];
-	for (size_t k = 0; k < n; k++) {
-		const double vm = m->A[k] * m->d[i][k], vp = p->A[k] * p->d[i][k];
-		gamma_slope(m->u[i][k], vm, m->e_re[k], m->e_im[k], p->u[i][k], vp, p->e_re[k], p->e_im[k], &w->gi_re[i][k], &w->gi_im[i][k]);
+	const size_t from = p->from[0] > p->from[1] ? p->from[0] : p->from[1], to = p->to[0] < p->to[1] ? p->to[0] : p->to[1];
+	for (int term = 0; term < 2; term++) {
+		const term_piece *t = &w->term[term];
+		const size_t first = p->from[term], n = p->to[term] - first;
+		const lanes *power = w->power[term] + BLOCKS * (p->column + first);
+		const double r = p->r + (term == 0 ? -1 : 1) * f->h[0];
+		add_moments(&w->Az_re, t->Az_re + first, power, n, r, 2 * m->degree);
+		add_moments(&w->Y, t->Y + first, power, n, r, 2 * m->degree);
+		add_moments(&w->Az_im[term], t->Az_im + first, power, n, r, m->degree);
+	}
+	if (from < to) {
+		const lanes *power = w->power[2] + BLOCKS * (p->column + from);
+		add_moments(&w->B[0], w->B_re + from, power, to - from, p->r, 2 * m->degree);
+		add_moments(&w->B[1], w->B_im + from, power, to - from, p->r, m->degree);
 	}
 }
+
+/* ---- the specials, pixel by pixel ---- */
 
 /* sum conj(a) b */
 KERNEL static double complex dot(const double *restrict a_re, const double *restrict a_im, const double *restrict b_re,
@@ -225,6 +358,46 @@ KERNEL static double complex dot(const double *restrict a_re, const double *rest
 	return CMPLX(re, im);
 }
 
+KERNEL static void fill_slopes(const model *m, worker *w, size_t n)
+{
+	const term_piece *a = &w->term[0], *b = &w->term[1];
+	for (int term = 0; term < 2; term++) {
+		term_piece *t = &w->term[term];
+		for (size_t j = 0; j < n; j++)
+			gamma_in_phase(term == 0 ? -1 : 1, w->g_re[j], w->g_im[j], t->e_re[j], t->e_im[j], &t->y_re[j], &t->y_im[j]);
+	}
+	for (size_t i = 0; i < m->specials; i++)
+		for (size_t j = 0; j < n; j++)
+			gamma_slope(a->u[i][j], a->A[j] * a->d[i][j], a->e_re[j], a->e_im[j], b->u[i][j], b->A[j] * b->d[i][j], b->e_re[j], b->e_im[j],
+			            &w->gi_re[i][j], &w->gi_im[i][j]);
+}
+
+/* The weights of d_j in the Hessian's and in X's element (special i, aberration j). */
+KERNEL static void fill_with(const q_factors *q, worker *w, const term_piece *t, int term, size_t i, size_t n)
+{
+	for (size_t j = 0; j < n; j++) {
+		double re, im;
+		gamma_in_phase(term == 0 ? -1 : 1, w->gi_re[i][j], w->gi_im[i][j], t->e_re[j], t->e_im[j], &re, &im);
+		const double Ad = t->A[j] * t->d[i][j], u = t->u[i][j], X = -t->A[j] * im;
+		w->with_X[j] = X;
+		w->with_H[j] = q->R_pair * (u * t->z_im[j] - Ad * t->z_re[j]) - q->W_pair * (X - Ad * t->y_re[j] - u * t->y_im[j]);
+	}
+}
+
+static void add_special_moments(const model *m, worker *w, const row_frequency *f, const piece *p, const q_factors *q)
+{
+	for (int term = 0; term < 2; term++) {
+		const size_t first = p->from[term], n = p->to[term] - first;
+		const lanes *power = w->power[term] + BLOCKS * (p->column + first);
+		const double r = p->r + (term == 0 ? -1 : 1) * f->h[0];
+		for (size_t i = 0; i < m->specials; i++) {
+			fill_with(q, w, &w->term[term], term, i, p->count);
+			add_moments(&w->H[i], w->with_H + first, power, n, r, m->degree);
+			add_moments(&w->X[i], w->with_X + first, power, n, r, m->degree);
+		}
+	}
+}
+
 /* Index of the frame's second derivative by two of rotation, sampling. */
 static int second_by(int a, int b)
 {
@@ -232,131 +405,283 @@ static int second_by(int a, int b)
 }
 
 /* d2x/dadb */
-static const double *second_x(const term_block *t, int a, int b)
+static const double *second_x(const term_piece *t, int a, int b)
 {
 	if (a >= ROTATION && b >= ROTATION)
 		return t->x_frame[second_by(a, b) - BY_RR];
 	return a == THICKNESS ? t->x_thickness[b - TILT_R] : b == THICKNESS ? t->x_thickness[a - TILT_R] : t->none;
 }
 
-/* Real and imaginary factor of d2T/didj e^{-i psi}. */
-KERNEL static void pair_factors(const derivative_model *m, const term_block *t, size_t i, size_t j, size_t n, double *restrict re,
+/* Real and imaginary factor of d2T/didj e^{-i psi} of two specials. */
+KERNEL static void pair_factors(const model *m, const term_piece *t, size_t i, size_t j, size_t from, size_t to, double *restrict re,
                                 double *restrict im)
 {
-	const int a = m->parameter[i], b = m->parameter[j];
+	const int a = m->special[i], b = m->special[j];
 	const bool move = a >= ROTATION && b >= ROTATION;
-	const double *psi2 = move ? t->psi_by[second_by(a, b)] : t->none;
-	if (a < ABERRATIONS && b >= ROTATION)
-		psi2 = t->along[i][b - ROTATION];
-	if (b < ABERRATIONS && a >= ROTATION)
-		psi2 = t->along[j][a - ROTATION];
-	for (size_t k = 0; k < n; k++) {
-		pair_factor(t->A[k], t->d[i][k], t->d[j][k], t->u[i][k], t->u[j][k], &re[k], &im[k]);
-		im[k] += t->A[k] * psi2[k];
-	}
-	if (a < ABERRATIONS || b < ABERRATIONS)
-		return;
+	const double *psi2 = move ? t->psi_by[second_by(a, b)] : t->none, *a12 = move ? t->a_by[second_by(a, b)] : t->none;
 	const double *xa = t->x[a - TILT_R], *xb = t->x[b - TILT_R], *xab = second_x(t, a, b);
-	const double *a1 = amplitude_by(t, a), *a2 = amplitude_by(t, b), *a12 = move ? t->a_by[second_by(a, b)] : t->none;
-	for (size_t k = 0; k < n; k++) {
+	const double *a1 = amplitude_by(t, a), *a2 = amplitude_by(t, b);
+	for (size_t k = from; k < to; k++) {
 		const double w[3] = {t->w[0][k], t->w[1][k], t->w[2][k]};
+		pair_factor(t->A[k], t->d[i][k], t->d[j][k], t->u[i][k], t->u[j][k], &re[k], &im[k]);
 		re[k] += amplitude_curvature(t->a[k], a1[k], a2[k], a12[k], w, xa[k], xb[k], xab[k]);
+		im[k] += t->A[k] * psi2[k];
 	}
 }
 
-KERNEL static void pair_dots(const double *restrict re, const double *restrict im, const term_block *t, size_t n, double out[3])
+KERNEL static void pair_dots(const double *restrict re, const double *restrict im, const term_piece *t, size_t from, size_t to, double out[3])
 {
 	double s_re = 0, s_im = 0, g = 0;
 #pragma omp simd reduction(+ : s_re, s_im, g)
-	for (size_t k = 0; k < n; k++)
+	for (size_t k = from; k < to; k++)
 		add_second(re[k], im[k], t->z_re[k], t->z_im[k], t->y_re[k], t->y_im[k], &s_re, &s_im, &g);
 	out[0] = s_re, out[1] = s_im, out[2] = g;
 }
 
-static void add_block(const derivative_model *m, worker *w, const slice *s, const double q[2])
+static void add_special_sums(const model *m, worker *w, const piece *p)
 {
 	derivative_sums *sum = &w->sums;
-	if (m->moves)
-		chi_path(m, w, s, 0, 0, w->chi_k_by);
-	for (size_t i = 0; i < m->n; i++)
-		if (m->parameter[i] < ABERRATIONS)
-			basis_path(m, w, i, s, 0, 0, w->basis_k[i], w->along_k[i]);
-	fill_term(m, w, &w->term[0], s, q, -1);
-	fill_term(m, w, &w->term[1], s, q, +1);
-	fill_gamma(w, s->count);
-	for (size_t i = 0; i < m->n; i++) {
-		fill_gradient(w, i, s->count);
-		sum->S1[i] += dot(w->gi_re[i], w->gi_im[i], s->G_re, s->G_im, s->count);
-		sum->V[i] += dot(w->g_re, w->g_im, w->gi_re[i], w->gi_im[i], s->count);
+	for (size_t i = 0; i < m->specials; i++) {
+		const size_t a = m->special_at[i];
+		sum->S1[a] += dot(w->gi_re[i], w->gi_im[i], w->G_re, w->G_im, p->count);
+		sum->V[a] += dot(w->g_re, w->g_im, w->gi_re[i], w->gi_im[i], p->count);
 		for (size_t j = 0; j <= i; j++) {
-			sum->X[i][j] += creal(dot(w->gi_re[i], w->gi_im[i], w->gi_re[j], w->gi_im[j], s->count));
+			const size_t b = m->special_at[j], row = a > b ? a : b, at = a > b ? b : a;
+			sum->X[row][at] += creal(dot(w->gi_re[i], w->gi_im[i], w->gi_re[j], w->gi_im[j], p->count));
 			for (int term = 0; term < 2; term++) {
 				double out[3];
-				pair_factors(m, &w->term[term], i, j, s->count, w->scratch[0], w->scratch[1]);
-				pair_dots(w->scratch[0], w->scratch[1], &w->term[term], s->count, out);
-				sum->S2[i][j] += CMPLX(out[0], out[1]);
-				sum->Y[i][j] += out[2];
+				pair_factors(m, &w->term[term], i, j, p->from[term], p->to[term], w->pair_re, w->pair_im);
+				pair_dots(w->pair_re, w->pair_im, &w->term[term], p->from[term], p->to[term], out);
+				sum->S2[row][at] += CMPLX(out[0], out[1]);
+				sum->Y[row][at] += out[2];
 			}
 		}
 	}
 }
 
-static void add_frequency(const derivative_model *m, worker *w, const frequency *f, double weight, const sums *known, likelihood *out)
+/* ---- from pixels to q, from q to tables ---- */
+
+static void add_piece(const model *m, worker *w, const row_frequency *f, const frequency *at, const piece *p, const polynomial chi[5],
+                      const q_factors *q)
 {
-	memset(&w->sums, 0, sizeof w->sums);
-	overlap_select(&w->o, w->table, f->q, w->e->row[f->bin], f->conjugate);
-	for (size_t first = 0; first < w->o.count; first += BLOCK) {
-		const slice s = slice_of(&w->o, first);
-		add_block(m, w, &s, f->q);
+	for (int term = 0; term < 2; term++) {
+		term_piece *t = &w->term[term];
+		fill_phase(w, f, p, term, q, (const float *)w->e->row[at->bin], at->conjugate ? -1 : 1, t, w->G_re, w->G_im);
+		if (m->thick)
+			fill_thickness(&w->table->pixels, f, p, term, at->q, t);
+		if (m->moves) {
+			fill_ramp(&w->table->pixels, p, term, at->q, t);
+			fill_phase_path(w->table, f, p, term, chi, t);
+		}
+		fill_specials(m, p, term, t);
 	}
-	likelihood_add_bin(out, m->n, &w->sums, weight, known);
+	fill_gamma(w, p->count);
+	if (m->specials > 0) {
+		fill_slopes(m, w, p->count);
+		add_special_sums(m, w, p);
+	}
+	if (m->aberrations > 0) {
+		add_aberration_moments(m, w, f, p);
+		add_special_moments(m, w, f, p, q);
+	}
 }
 
-static void add_likelihood(likelihood *to, const likelihood *from)
+static void clear_q(const model *m, worker *w)
 {
-	double *t = (double *)to;
-	const double *f = (const double *)from;
-	for (size_t i = 0; i < sizeof *to / sizeof *t; i++)
-		t[i] += f[i];
+	memset(&w->Az_re, 0, sizeof w->Az_re);
+	memset(w->Az_im, 0, sizeof w->Az_im);
+	memset(&w->Y, 0, sizeof w->Y);
+	memset(w->B, 0, sizeof w->B);
+	memset(w->H, 0, m->specials * sizeof *w->H);
+	memset(w->X, 0, m->specials * sizeof *w->X);
+	derivative_sums *s = &w->sums;
+	for (size_t i = 0; i < m->n; i++) {
+		s->S1[i] = s->V[i] = 0;
+		for (size_t j = 0; j <= i; j++) {
+			s->S2[i][j] = 0;
+			s->X[i][j] = s->Y[i][j] = 0;
+		}
+	}
 }
 
-static worker *worker_make(const evidence *e, const pixel_table *table)
+/* This q's sum of weight b for each aberration. */
+static const double *single_table(const model *m, worker *w, const double *y, const double *moment)
 {
-	worker *w = calloc(1, sizeof *w);
-	if (!w || !overlap_make(&w->o, e->pixels)) {
-		free(w);
+	memset(w->single, 0, m->single.size * sizeof *w->single);
+	moment_table_add(&m->single, w->single, y, moment, 1);
+	return w->single;
+}
+
+/* S_i and V_i of the aberrations, and this q's share of the tables. h, q: monomials. */
+static void add_q(const model *m, worker *w, const double *h, const double *q, const q_factors *x)
+{
+	double moment[FORMS];
+	moment_sums mixed;
+	derivative_sums *s = &w->sums;
+	graded(&w->Az_re, 2 * m->degree, moment);
+	moment_table_add(&m->pair, w->tables + PAIR_HESSIAN * m->pair.size, h, moment, -x->R_pair);
+	const double *table = single_table(m, w, h, moment);
+	for (size_t i = 0; i < m->aberrations; i++)
+		s->S1[m->aberration[i].at] = CMPLX(0, -moment_of(table, &m->aberration[i].d));
+	graded(&w->Y, 2 * m->degree, moment);
+	moment_table_add(&m->pair, w->tables + PAIR_J * m->pair.size, h, moment, x->W_pair);
+	moment_table_add(&m->pair, w->tables + PAIR_KAPPA * m->pair.size, h, moment, x->kappa_pair);
+	table = single_table(m, w, h, moment);
+	for (size_t i = 0; i < m->aberrations; i++)
+		s->V[m->aberration[i].at] = CMPLX(0, moment_of(table, &m->aberration[i].d));
+	graded(&w->B[0], 2 * m->degree, moment);
+	moment_table_add(&m->pair, w->tables + PAIR_S_J * m->pair.size, q, moment, x->W_pair);
+	moment_table_add(&m->pair, w->tables + PAIR_S_KAPPA * m->pair.size, q, moment, x->kappa_pair);
+	graded(&w->B[1], m->degree, moment);
+	moment_table_add(&m->single, frame_table(m, w->tables, FRAME_S), q, moment, x->W_pair);
+	table = single_table(m, w, q, moment);
+	for (size_t i = 0; i < m->aberrations; i++)
+		s->V[m->aberration[i].at] -= moment_of(table, &m->aberration[i].s);
+	subtract(&w->Az_im[1], &w->Az_im[0], 1, &mixed);
+	graded(&mixed, m->degree, moment);
+	moment_table_add(&m->single, frame_table(m, w->tables, FRAME_EVEN), h, moment, x->R_pair);
+	table = single_table(m, w, h, moment);
+	for (size_t i = 0; i < m->aberrations; i++)
+		s->S1[m->aberration[i].at] += moment_of(table, &m->aberration[i].d);
+	subtract(&w->Az_im[1], &w->Az_im[0], -1, &mixed);
+	graded(&mixed, m->degree, moment);
+	moment_table_add(&m->single, frame_table(m, w->tables, FRAME_SIGNED), h, moment, x->R_pair);
+	for (size_t i = 0; i < m->specials; i++) {
+		graded(&w->H[i], m->degree, moment);
+		moment_table_add(&m->single, special_table(m, w->tables, i, WITH_HESSIAN), h, moment, 1);
+		graded(&w->X[i], m->degree, moment);
+		moment_table_add(&m->single, special_table(m, w->tables, i, WITH_J), h, moment, x->W_pair);
+		moment_table_add(&m->single, special_table(m, w->tables, i, WITH_KAPPA), h, moment, x->kappa_pair);
+	}
+}
+
+static q_factors q_factors_make(double m, const sums *known)
+{
+	const double W = known->W, S = cabs(known->S), P = S * S;
+	return (q_factors){.turn = S > 0 ? conj(known->S) / S : 1, .W = W, .P = P, .R_pair = 2 * m * S / W, .W_pair = 2 * m * P / (W * W),
+	                   .kappa_pair = 2 * m / W};
+}
+
+static void add_frequency(const model *m, worker *w, const frequency *at, double weight, const sums *known, likelihood *out)
+{
+	const row_table *t = w->table;
+	const row_frequency f = row_frequency_make(t, at->q);
+	const q_factors q = q_factors_make(weight, known);
+	const size_t pieces = row_pieces(t, &f, w->list);
+	polynomial chi[5];
+	double h_forms[FORMS], q_forms[FORMS];
+	for (int i = 0; m->moves && i < 5; i++)
+		chi[i] = row_difference(&m->chi[i], f.h);
+	for (int i = 0; m->aberrations > 0 && i < 3; i++)
+		fill_powers(t->c, i == 0 ? -f.h[1] : i == 1 ? f.h[1] : 0, t->columns, w->power[i]);
+	clear_q(m, w);
+	for (size_t i = 0; i < pieces; i++)
+		add_piece(m, w, &f, at, &w->list[i], chi, &q);
+	if (m->aberrations > 0) {
+		monomials_fill(f.h, m->pair.degree, h_forms);
+		monomials_fill(f.q, m->pair.degree, q_forms);
+		add_q(m, w, h_forms, q_forms, &q);
+	}
+	const sums turned = {.S = sqrt(q.P), .W = q.W};
+	likelihood_add_bin(out, m->n, &w->sums, weight, &turned);
+}
+
+/* ---- from tables to L ---- */
+
+static void add_pairs(const model *m, const double *tables, likelihood *out)
+{
+	for (size_t i = 0; i < m->aberrations; i++)
+		for (size_t j = 0; j < m->aberrations; j++) {
+			const aberration_model *a = &m->aberration[i], *b = &m->aberration[j];
+			double sum[PAIR_TABLES] = {0};
+			if (b->at > a->at)
+				continue;
+			moments_of_product(&m->pair, tables, PAIR_S_J, &a->d, &b->d, sum);
+			moments_of_product(&m->pair, tables + PAIR_S_J * m->pair.size, PAIR_TABLES - PAIR_S_J, &a->s, &b->s, sum + PAIR_S_J);
+			const size_t at = a->at * m->n + b->at;
+			out->hessian[at] += sum[PAIR_HESSIAN] - sum[PAIR_S_J];
+			out->gauss_newton[at] += sum[PAIR_J] + sum[PAIR_S_J];
+			out->sum_kappa[at] += sum[PAIR_KAPPA] + sum[PAIR_S_KAPPA];
+		}
+}
+
+static void add_mixed(const model *m, double *tables, likelihood *out)
+{
+	for (size_t i = 0; i < m->specials; i++)
+		for (size_t j = 0; j < m->aberrations; j++) {
+			const aberration_model *a = &m->aberration[j];
+			const size_t row = m->special_at[i] > a->at ? m->special_at[i] : a->at, column_ = m->special_at[i] > a->at ? a->at : m->special_at[i];
+			const size_t at = row * m->n + column_;
+			out->hessian[at] += moment_of(special_table(m, tables, i, WITH_HESSIAN), &a->d);
+			out->gauss_newton[at] += moment_of(special_table(m, tables, i, WITH_J), &a->d);
+			out->sum_kappa[at] += moment_of(special_table(m, tables, i, WITH_KAPPA), &a->d);
+			if (m->special[i] < ROTATION)
+				continue;
+			const int by = m->special[i] - ROTATION;
+			out->hessian[at] += moment_of(frame_table(m, tables, FRAME_EVEN), &a->d_by[by]);
+			out->hessian[at] += moment_of(frame_table(m, tables, FRAME_SIGNED), &a->d_by_signed[by]);
+			out->hessian[at] += moment_of(frame_table(m, tables, FRAME_S), &a->s_by[by]);
+		}
+}
+
+/* ---- the tasks ---- */
+
+static void worker_free(worker *w)
+{
+	if (!w)
+		return;
+	free(w->list);
+	free(w->power[0]);
+	free(w->single);
+	free(w);
+}
+
+static worker *worker_make(const model *m, const evidence *e, const row_table *table)
+{
+	worker *w = aligned_alloc(sizeof(lanes), (sizeof *w + sizeof(lanes) - 1) / sizeof(lanes) * sizeof(lanes));
+	if (!w)
 		return NULL;
-	}
+	memset(w, 0, sizeof *w);
 	w->e = e;
 	w->table = table;
+	w->list = malloc(table->most_pieces * sizeof *w->list);
+	w->power[0] = aligned_alloc(sizeof(lanes), 3 * BLOCKS * table->columns * sizeof(lanes));
+	w->single = malloc((m->single.size + 1) * sizeof *w->single);
+	if (!w->list || !w->power[0] || !w->single) {
+		worker_free(w);
+		return NULL;
+	}
+	for (size_t i = 1; i < 3; i++)
+		w->power[i] = w->power[0] + i * BLOCKS * table->columns;
 	for (int i = 0; i < 2; i++)
-		for (size_t k = 0; k < BLOCK; k++)
+		for (size_t k = 0; k < PIECE; k++)
 			w->term[i].w[0][k] = 1; /* of a thin specimen, whose derivatives by x stay 0 */
 	return w;
 }
 
-static void worker_free(worker *w)
+static void add_doubles(double *to, const double *from, size_t n)
 {
-	if (w)
-		overlap_free(&w->o);
-	free(w);
+	for (size_t i = 0; i < n; i++)
+		to[i] += from[i];
 }
 
 /* Tasks of a fixed number of bins, each summed in order by one thread, then the tasks in order: the same for any thread count. */
-static bool sum_tasks(const derivative_model *m, const evidence *e, const pixel_table *table, const frequency *f, size_t count,
-                      const double *weight, const sums *known, likelihood *part)
+static bool sum_tasks(const model *m, const evidence *e, const row_table *table, const frequency *f, size_t count, const double *weight,
+                      const sums *known, likelihood *part, double *tables)
 {
 	bool ok = true;
 	const size_t tasks = (count + BINS_PER_TASK - 1) / BINS_PER_TASK;
 #pragma omp parallel reduction(&& : ok)
 	{
-		worker *w = worker_make(e, table);
+		worker *w = worker_make(m, e, table);
 		ok = w != NULL;
 #pragma omp for schedule(dynamic)
 		for (size_t task = 0; task < tasks; task++)
 			for (size_t i = task * BINS_PER_TASK; ok && i < count && i < (task + 1) * BINS_PER_TASK; i++)
-				if (weight[i] > 0)
+				if (weight[i] > 0) {
+					w->tables = tables + task * tables_size(m);
 					add_frequency(m, w, &f[i], weight[i], &known[i], &part[task]);
+				}
 		worker_free(w);
 	}
 	return ok;
@@ -367,17 +692,25 @@ bool cpu_derivatives(const evidence *e, const optics_parameters *p, const int *p
 {
 	memset(out, 0, sizeof *out);
 	const size_t tasks = (count + BINS_PER_TASK - 1) / BINS_PER_TASK;
-	likelihood *part = calloc(tasks ? tasks : 1, sizeof *part);
-	pixel_table table = {0};
-	bool ok = part && pixel_table_make(&table, e, p);
+	row_table table = {0};
+	model m = {0};
+	bool ok = row_table_make(&table, e, p) && model_make(&m, &table, parameter, n);
+	likelihood *part = calloc(tasks + 1, sizeof *part);
+	double *tables = calloc((tasks + 1) * tables_size(&m), sizeof *tables);
+	ok = ok && part && tables && sum_tasks(&m, e, &table, f, count, weight, known, part, tables);
 	if (ok) {
-		const derivative_model m = derivative_model_make(&table, parameter, n);
-		ok = sum_tasks(&m, e, &table, f, count, weight, known, part);
-		for (size_t i = 0; i < tasks; i++)
-			add_likelihood(out, &part[i]);
+		double *all = tables + tasks * tables_size(&m);
+		for (size_t i = 0; i < tasks; i++) {
+			add_doubles((double *)out, (const double *)&part[i], sizeof *out / sizeof(double));
+			add_doubles(all, tables + i * tables_size(&m), tables_size(&m));
+		}
+		add_pairs(&m, all, out);
+		add_mixed(&m, all, out);
 		likelihood_mirror(out, n);
 	}
-	pixel_table_free(&table);
+	free(tables);
 	free(part);
+	free(m.aberration);
+	row_table_free(&table);
 	return ok || ssb_fail(err, SSB_RUNTIME, "out of memory");
 }

@@ -81,8 +81,7 @@ polynomial row_polynomial(const row_table *t, const polynomial *p)
 	return out;
 }
 
-/* chi(u + h) - chi(u - h) as a polynomial of u */
-static polynomial difference(const polynomial *chi, const double h[2])
+polynomial row_difference(const polynomial *p, const double h[2])
 {
 	static const double binomial[7][7] = {{1}, {1, 1}, {1, 2, 1}, {1, 3, 3, 1}, {1, 4, 6, 4, 1}, {1, 5, 10, 10, 5, 1}, {1, 6, 15, 20, 15, 6, 1}};
 	double hr[7] = {1}, hc[7] = {1};
@@ -90,12 +89,12 @@ static polynomial difference(const polynomial *chi, const double h[2])
 		hr[i] = hr[i - 1] * h[0];
 		hc[i] = hc[i - 1] * h[1];
 	}
-	polynomial d = {.degree = chi->degree - 1};
-	for (int i = 0; i <= chi->degree; i++)
-		for (int j = 0; i + j <= chi->degree; j++)
+	polynomial d = {.degree = p->degree - 1};
+	for (int i = 0; i <= p->degree; i++)
+		for (int j = 0; i + j <= p->degree; j++)
 			for (int a = 0; a <= i; a++)
 				for (int b = 1 - a % 2; b <= j; b += 2)
-					d.b[i - a][j - b] += 2 * chi->b[i][j] * binomial[i][a] * binomial[j][b] * hr[a] * hc[b];
+					d.b[i - a][j - b] += 2 * p->b[i][j] * binomial[i][a] * binomial[j][b] * hr[a] * hc[b];
 	return d;
 }
 
@@ -108,7 +107,7 @@ row_frequency row_frequency_make(const row_table *t, const double q[2])
 		f.q[axis] /= t->unit;
 		f.h[axis] = f.q[axis] / 2;
 	}
-	f.psi = difference(&t->chi, f.h);
+	f.psi = row_difference(&t->chi, f.h);
 	return f;
 }
 

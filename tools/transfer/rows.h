@@ -44,8 +44,11 @@ polynomial row_polynomial(const row_table *t, const polynomial *p);
 typedef struct row_frequency {
 	double q[2], h[2];
 	double q2, tilt_phase; /* for the thickness: |q|^2 in 1/A^2, 2 pi q.tau */
-	polynomial psi;
+	polynomial psi;        /* of u */
 } row_frequency;
+
+/* p(u + h) - p(u - h) as a polynomial of u. */
+polynomial row_difference(const polynomial *p, const double h[2]);
 
 row_frequency row_frequency_make(const row_table *t, const double q[2]);
 
@@ -76,14 +79,8 @@ ALWAYS_INLINE double row_value(const double b[6], double c)
 	return b[0] + c * (b[1] + c * (b[2] + c * (b[3] + c * (b[4] + c * b[5]))));
 }
 
-/* 2 pi k.q of a pixel for thickness_rate, divided by 2 pi: k.q in 1/A^2, the same in both frames. */
-ALWAYS_INLINE double row_kq(const row_table *t, const row_frequency *f, const piece *p, size_t j)
-{
-	return t->unit * t->unit * (p->r * f->q[0] + t->c[p->column + j] * f->q[1]);
-}
-
-/* A(k) A(k -+ q) w over the piece, 0 outside the term's interval. */
-ALWAYS_INLINE void piece_amplitude(const row_table *t, const row_frequency *f, const piece *p, int term, double *restrict a)
+/* a = A(k) A(k -+ q) over the piece, 0 outside the term's interval. */
+ALWAYS_INLINE void piece_aperture(const row_table *t, const row_frequency *f, const piece *p, int term, double *restrict a)
 {
 	const int sign = term == 0 ? -1 : 1;
 	const pixel_table *x = &t->pixels;
@@ -99,9 +96,16 @@ ALWAYS_INLINE void piece_amplitude(const row_table *t, const row_frequency *f, c
 		a[j] *= aperture_value(vr, c[j] + qc, alpha, alpha, sampling);
 	for (size_t j = p->inner_to[term]; j < p->to[term]; j++)
 		a[j] *= aperture_value(vr, c[j] + qc, alpha, alpha, sampling);
-	if (x->thickness != 0)
-		for (size_t j = p->from[term]; j < p->to[term]; j++)
-			a[j] *= sinc_value(x->thickness / 2 * thickness_rate(sign, x->wavelength, f->q2, row_kq(t, f, p, j), f->tilt_phase));
+}
+
+/* a w of a thick specimen, from a. */
+ALWAYS_INLINE void piece_thickness(const row_table *t, const row_frequency *f, const piece *p, int term, double *restrict a)
+{
+	const pixel_table *x = &t->pixels;
+	const int sign = term == 0 ? -1 : 1;
+	const double kr = t->unit * t->unit * p->r * f->q[0], kc = t->unit * t->unit * f->q[1], *c = t->c + p->column; /* k.q in 1/A^2 */
+	for (size_t j = p->from[term]; j < p->to[term]; j++)
+		a[j] *= sinc_value(x->thickness / 2 * thickness_rate(sign, x->wavelength, f->q2, kr + c[j] * kc, f->tilt_phase));
 }
 
 /* Cosine and sine of psi over the term's interval. */

@@ -12,7 +12,9 @@ typedef struct piece_terms {
 ALWAYS_INLINE void fill_terms(const row_table *t, const row_frequency *f, const piece *p, piece_terms *x)
 {
 	for (int term = 0; term < 2; term++) {
-		piece_amplitude(t, f, p, term, x->a);
+		piece_aperture(t, f, p, term, x->a);
+		if (t->pixels.thickness != 0)
+			piece_thickness(t, f, p, term, x->a);
 		for (size_t j = 0; j < p->count; j++)
 			x->re[term][j] = x->im[term][j] = 0;
 		piece_exponential(t, f, p, term, x->re[term], x->im[term]);

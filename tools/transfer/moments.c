@@ -1,0 +1,70 @@
+#include "tools/transfer/moments.h"
+
+#include <stdlib.h>
+
+void monomials_fill(const double x[2], int degree, double *out)
+{
+	out[0] = 1;
+	for (int d = 1; d <= degree; d++) {
+		for (int b = 0; b < d; b++)
+			out[monomial_at(d - b, b)] = out[monomial_at(d - 1 - b, b)] * x[0];
+		out[monomial_at(0, d)] = out[monomial_at(0, d - 1)] * x[1];
+	}
+}
+
+moment_layout moment_layout_make(int degree, int first, int step)
+{
+	moment_layout l = {.degree = degree, .first = first, .step = step};
+	for (int d = first; d <= degree; d += step)
+		for (int b = 0; b <= d; b++) {
+			l.offset[monomial_at(d - b, b)] = l.size;
+			l.size += monomials(degree - d);
+		}
+	return l;
+}
+
+void moment_table_add(const moment_layout *l, double *restrict table, const double *restrict y, const double *restrict moment, double factor)
+{
+	for (int d = l->first; d <= l->degree; d += l->step)
+		for (size_t e = monomials(d - 1), f, n = monomials(l->degree - d); e < monomials(d); e++) {
+			const double weight = factor * y[e];
+			double *to = table + l->offset[e];
+			for (f = 0; f < n; f++)
+				to[f] += weight * moment[f];
+		}
+}
+
+void bipolynomial_add(bipolynomial *out, const moment_layout *l, const polynomial *p, int odd, const int by[4], double factor)
+{
+	static const double binomial[7][7] = {{1}, {1, 1}, {1, 2, 1}, {1, 3, 3, 1}, {1, 4, 6, 4, 1}, {1, 5, 10, 10, 5, 1}, {1, 6, 15, 20, 15, 6, 1}};
+	for (int i = 0; i < 7; i++)
+		for (int j = 0; i + j < 7; j++)
+			for (int a = 0; p->b[i][j] != 0 && a <= i; a++)
+				for (int b = 0; b <= j; b++) {
+					if ((a + b) % 2 != odd || a + b == 0)
+						continue;
+					bipolynomial_term t = {.factor = factor * p->b[i][j] * binomial[i][a] * binomial[j][b],
+					                       .x = {i - a + by[0], j - b + by[1]}, .y = {a + by[2], b + by[3]}};
+					t.at = l->offset[monomial_at(t.y[0], t.y[1])] + monomial_at(t.x[0], t.x[1]);
+					out->term[out->count++] = t;
+				}
+}
+
+double moment_of(const double *table, const bipolynomial *b)
+{
+	double sum = 0;
+	for (int i = 0; i < b->count; i++)
+		sum += b->term[i].factor * table[b->term[i].at];
+	return sum;
+}
+
+void moments_of_product(const moment_layout *l, const double *tables, int count, const bipolynomial *a, const bipolynomial *b, double *sum)
+{
+	for (int i = 0; i < a->count; i++)
+		for (int j = 0; j < b->count; j++) {
+			const bipolynomial_term *s = &a->term[i], *t = &b->term[j];
+			const size_t e = monomial_at(s->y[0] + t->y[0], s->y[1] + t->y[1]), f = monomial_at(s->x[0] + t->x[0], s->x[1] + t->x[1]);
+			for (int k = 0; k < count; k++)
+				sum[k] += s->factor * t->factor * tables[(size_t)k * l->size + l->offset[e] + f];
+		}
+}
