@@ -78,5 +78,5 @@ double map_shown(const save_map *map, double value)
 
 const char *map_shown_name(const save_map *map)
 {
-	return map->variance ? "variance (rad²)" : map->noise > 0 ? "explained fraction of the signal" : "likelihood";
+	return map->variance ? "variance" : map->noise > 0 ? "explained fraction of the signal" : "likelihood";
 }

@@ -133,7 +133,7 @@ static void draw_titles(plot *p, size_t best)
 		used += snprintf(text + used, sizeof text - (size_t)used, "%s %.60s %.6g%s%.20s", i ? "," : " at", axis->name,
 		                 map_axis_value(axis, at[i]), has_unit ? " " : "", has_unit ? axis->unit : "");
 	}
-	canvas_text(&p->canvas, map_shown_name(p->map), p->left, 24 * p->zoom, TITLE * p->zoom, 0, false);
+	canvas_text(&p->canvas, p->map->variance ? "variance (rad²)" : map_shown_name(p->map), p->left, 24 * p->zoom, TITLE * p->zoom, 0, false);
 	canvas_text(&p->canvas, text, p->left, 54 * p->zoom, NUMBER * p->zoom, 0, false);
 }
 

@@ -67,8 +67,9 @@ static void state(statement *s, const save_picture *picture, const save_content 
 static void state_plot(statement *s, const save_picture *picture, const save_content *content)
 {
 	const save_map *map = &content->map;
-	snprintf(s->scaling, sizeof s->scaling, "%s from %.9g to %.9g; %zu points below, %zu above, %zu without a number drawn as the lowest",
-	         map_shown_name(map), picture->limits[0], picture->limits[1], picture->clipped[0], picture->clipped[1], content->not_finite);
+	snprintf(s->scaling, sizeof s->scaling, "%s from %.9g to %.9g%s; %zu points below, %zu above, %zu without a number drawn as the lowest",
+	         map_shown_name(map), picture->limits[0], picture->limits[1], map->variance ? " rad2" : "", picture->clipped[0], picture->clipped[1],
+	         content->not_finite);
 	snprintf(s->sampling, sizeof s->sampling, "%s of %zu values across%s%s", map->axis[0].name, map->axis[0].count, map->axes > 1 ? ", up: " : "",
 	         map->axes > 1 ? map->axis[1].name : "");
 	snprintf(s->bar, sizeof s->bar, "none");
