@@ -3,6 +3,7 @@
 # make demo          simulates an acquisition and takes it through all five stages into demo/
 # make check         builds and runs every test: with 1 and 2 threads, and with AddressSanitizer and UBSan
 # make lint          clang-tidy, cppcheck, shellcheck (make setup lint installs them, too)
+# make study         recovery of random truths and coverage of the error bars (tests/studies), into build/study; goes on where it stopped
 # make fuzz          runs each libFuzzer target (clang) for FUZZ_SECONDS; make check replays their committed corpus without clang
 # make SAN=1 …       the same with AddressSanitizer and UBSan, in build-san/
 # make CUDA=1 …      with the CUDA backend (needs nvcc), in build-cuda/
@@ -108,6 +109,11 @@ check: all units $(if $(SAN),,sanitized)
 sanitized: | $(SETUP)
 	@$(MAKE) --no-print-directory SAN=1 BUILD=build-san all units
 
+study: all
+	@mkdir -p $(BUILD)/study
+	BUILD=$(BUILD) $(PYTHON) tests/studies/recovery.py $(BUILD)/study >$(BUILD)/study/recovery.md
+	BUILD=$(BUILD) $(PYTHON) tests/studies/coverage.py $(BUILD)/study >$(BUILD)/study/coverage.md
+
 setup:
 	@missing=; for package in $(DEBIAN); do \
 		dpkg-query -W -f '$${db:Status-Abbrev}' $$package 2>/dev/null | grep -q '^ii' || missing="$$missing $$package"; done; \
@@ -169,5 +175,5 @@ uninstall:
 clean:
 	rm -rf build build-san build-cuda build-fuzz demo
 
-.PHONY: all units check sanitized setup demo lint fuzz install uninstall clean
+.PHONY: all units check sanitized study setup demo lint fuzz install uninstall clean
 .SECONDARY:
