@@ -177,6 +177,132 @@ assert p["C10"][()] == -3.5 and p["rotation"].attrs["units"] == b"deg" and p["tr
 assert p["tilt"][()].tolist() == [1, 2] and p["tilt"].attrs["units"] == b"mrad"'
 }
 
+# stacks: stack.phase, 5 images at C10 = -4, -1.5 … 6 nm with their thin, and halves.phase, 1 image with two halves and 3 rings;
+# image n is (n + 1) (r + 100 c) / 1000, thin the same + 0.5, the halves + 1 and + 2
+stacks() {
+	PYTHONPATH=$PYTHONPATH:$BATS_TEST_DIRNAME/golden/format "$PYTHON" - <<-'PY'
+		import numpy as np
+		from make import Chunk, container, entry
+		r, c = np.mgrid[:12, :17]
+		image = ((r + 100 * c) / 1000).astype("<f4")
+		stack = np.stack([(n + 1) * image for n in range(5)])
+		values = [-4, -1.5, 1, 3.5, 6]
+		meta = {"sampling_A": [0.3, 0.2], "optics": {"C12_nm": 2.0, "phi12_deg": 10.0, "rotation_deg": 0.0, "transposed": False},
+		        "stack": {"parameter": "C10", "unit": "nm", "values": values, "polarity": [1.0, 2.0, 3.0, 4.0, 5.0]}}
+		def file(name, arrays, meta):
+		    made = container("phase", [entry(n, a, a.size, unit="rad") for n, a in arrays.items()],
+		                     [Chunk(i, 0, a) for i, a in enumerate(arrays.values())], meta)
+		    open(name, "wb").write(made[0])
+		file("stack.phase", {"phase": stack, "thin": stack + np.float32(0.5)}, meta)
+		file("other.phase", {"phase": stack}, {**meta, "stack": {**meta["stack"], "values": values[:4]}})
+		file("uneven.phase", {"phase": image, "thin": stack}, meta)
+		crossing = {"result": "crosses", "above_from_per_A": 0.25, "frequency_per_A": 0.6, "resolution_A": 1 / 0.6}
+		rings = {"ring_per_A": 0.25, "limit_per_A": 1.0, "limit_is": "Nyquist", "half_bit": crossing,
+		         "fixed_0143": {"result": "does not cross below Nyquist", "above_from_per_A": 0.25}, "frequency_per_A": [0.25, 0.5, 0.75],
+		         "correlation": [0.9, 0.5, None], "half_bit_threshold": [0.6, 0.5, 0.4], "pixels": [8, 12, 16]}
+		file("halves.phase", {"phase": image, "halves": np.stack([image + np.float32(1), image + np.float32(2)])},
+		     {"sampling_A": [0.3, 0.2], "fourier_ring_correlation": rings})
+	PY
+}
+
+check_stack() {
+	stacks
+	check "
+r, c = np.mgrid[:12, :17]
+image = ((r + 100 * c) / 1000).astype(np.float32)
+stack = np.stack([(n + 1) * image for n in range(5)])
+values = [-4, -1.5, 1, 3.5, 6]
+$1"
+}
+
+@test "a stack: one array, one TIFF of pages with ImageJ's spacing, one NeXus plot with C10 as an axis" {
+	stacks
+	ssb-save stack.phase a.npy a.npz a.tif a.h5 a.json 2>err.txt
+	grep -q "'a.npy' holds the phase alone, without its thin" err.txt
+	grep -q "'a.tif'" err.txt && ! grep -q "'a.npz'" err.txt && ! grep -q "'a.h5'" err.txt
+	check_stack '
+import h5py, tifffile
+z, f = np.load("a.npz"), h5py.File("a.h5")
+assert (np.load("a.npy") == stack).all() and (z["phase"] == stack).all() and (z["thin"] == stack + np.float32(0.5)).all()
+assert z["C10_nm"].tolist() == values and z["C12_nm"] == 2
+with tifffile.TiffFile("a.tif") as t:
+	assert len(t.pages) == 5 and t.is_imagej and (t.asarray() == stack).all() and t.pages[0].dtype == np.float32
+	assert t.imagej_metadata["images"] == 5 == t.imagej_metadata["slices"] and t.imagej_metadata["spacing"] == 25
+	assert [p.tags["PageName"].value for p in t.pages] == [f"C10 = {v:g} nm" for v in values]
+	for n, page in enumerate(t.pages):
+		num, den = page.tags["YResolution"].value
+		assert abs(den / num - 0.3) < 1e-7
+		assert page.dataoffsets == (t.pages[0].dataoffsets[0] + n * stack[0].nbytes,) # ImageJ takes them to follow each other
+for name, offset in ("phase", 0), ("thin", 0.5):
+	data = f["entry/data" if name == "phase" else "entry/thin"]
+	axes = [a.decode() if isinstance(a, bytes) else a for a in data.attrs["axes"]]
+	assert axes == ["C10", "y", "x"] and data["C10"][()].tolist() == values and data["C10"].attrs["units"] == b"nm"
+	assert data.attrs["signal"].decode() == name and (data[name][()] == stack + np.float32(offset)).all()
+	assert [data.attrs[a + "_indices"] for a in axes] == [0, 1, 2] and np.allclose(data["y"][()], 0.3 * np.arange(12))
+a = json.load(open("a.json"))
+assert a["shape"] == [5, 12, 17] and np.isclose(a["statistics"]["maximum"], stack.max()) and np.isclose(a["statistics"]["mean"], stack.mean())'
+}
+
+@test "png of a stack: a contact sheet at one contrast, every image in its place" {
+	stacks
+	ssb-save -q stack.phase a.png --zoom 4 --contrast 0,100 --bits 16 --no-scale-bar
+	check_stack '
+from PIL import Image
+a = Image.open("a.png")
+assert a.size == (3 * 17 * 4 + 2 * 4, 2 * 12 * 6 + 4), a.size # 3 side by side: pixels of 0.3 x 0.2 A are made square
+assert a.text["Sheet"] == "5 images, 3 side by side, row by row, C10 from -4 to 6 nm"
+A = np.array(a, int)
+for n in range(5):
+	top, left = n // 3 * (72 + 4), n % 3 * (68 + 4)
+	tile = A[top:top + 72, left:left + 68]
+	expected = np.repeat(np.repeat(stack[n], 6, 0), 4, 1).astype(float) / stack.max() * 65535
+	assert (abs(tile - expected)[20:] <= 1).all(), n # the label is above
+	assert (abs(tile - expected)[:20] > 1).any() or n == 4, n
+assert (A[:, 68:72] == 65535).all() and (A[72:76] == 65535).all() and (A[76:, 144:] == 65535).all()'
+}
+
+@test "one page of a stack is the image that was made at its value; thin by name" {
+	stacks
+	ssb-save stack.phase --page 2 a.npy a.json a.tif a.png
+	ssb-save stack.phase --page 5 --array thin b.npz
+	check_stack '
+import tifffile
+a, z = json.load(open("a.json")), np.load("b.npz")
+assert (np.load("a.npy") == stack[1]).all() and tifffile.imread("a.tif").shape == (12, 17) and a["shape"] == [12, 17]
+assert a["meta"]["optics"]["C10_nm"] == -1.5 and a["meta"]["polarity"] == 2 and "stack" not in a["meta"]
+assert a["history"][-1]["options"]["page"] == "2"
+assert (z["thin"] == stack[4] + np.float32(0.5)).all() and z["C10_nm"] == 6 and "phase" not in z.files and "polarity" not in z.files'
+	fails 2 "--page 6: its phase has 5 images" ssb-save stack.phase --page 6 x.npy
+	fails 2 "--page 2: its phase has 1 image" ssb-save a.phase --page 2 x.npy
+	fails 2 "--array halves: it has none (ssb-recon --halves makes it)" ssb-save stack.phase --array halves x.npy
+	fails 2 "it is a region" ssb-save a.region --page 1 x.npy
+	fails 2 "it is a fit" ssb-save a.fit --array thin x.csv
+	fails 3 "'stack' does not fit its phase of 5 images" ssb-save other.phase x.npy
+	fails 3 "its thin has 5 images, not 1" ssb-save uneven.phase x.npz
+	fails 1 "too large" ssb-save -q stack.phase --zoom 1000 --memory 1G x.png
+	[ ! -e x.npy ] && [ ! -e x.npz ] && [ ! -e x.png ]
+}
+
+@test "halves: both in npz and h5, their Fourier ring correlation as csv and txt" {
+	stacks
+	ssb-save -q halves.phase a.npz a.h5 a.csv a.txt a.zip
+	ssb-save halves.phase --array halves b.tif b.npy b.png
+	printf '%s\n' frequency_per_A,correlation,half_bit_threshold,pixels 0.25,0.9,0.6,8 0.5,0.5,0.5,12 0.75,,0.4,16 | diff - a.csv
+	grep -q "^half-bit *1.667 A: above it from 0.25 to 0.6 1/A$" a.txt
+	grep -q "^0.143 *does not cross below Nyquist$" a.txt
+	check_stack '
+import h5py, tifffile
+z, halves = np.load("a.npz"), np.stack([image + np.float32(1), image + np.float32(2)])
+assert (z["phase"] == image).all() and (z["halves"] == halves).all() and (np.load("b.npy") == halves).all()
+assert np.array_equal(z["ring_correlation"], [0.9, 0.5, np.nan], equal_nan=True) and z["ring_frequency_per_A"].tolist() == [0.25, 0.5, 0.75]
+f = h5py.File("a.h5")["entry"]
+assert (f["halves/halves"][()] == halves).all() and (f["data/phase"][()] == image).all() and f["halves/half"][()].tolist() == [0, 1]
+with tifffile.TiffFile("b.tif") as t:
+	assert (t.asarray() == halves).all() and len(t.pages) == 2 and "spacing" not in t.imagej_metadata'
+	unzip -Z1 a.zip | grep -q "^phase.csv$"
+	fails 2 "a phase cannot be saved as 'x.csv'" ssb-save stack.phase x.csv
+}
+
 @test "json: metadata, history and statistics" {
 	ssb-save hole.phase a.json 2>err.txt
 	ssb-save a.region b.json

@@ -123,9 +123,6 @@ static void set_layout(TIFF *tiff, const save_content *content, int bits)
 static void name_page(TIFF *tiff, const save_content *content, size_t page)
 {
 	char name[100];
-	TIFFSetField(tiff, TIFFTAG_PAGENUMBER, (unsigned)page, (unsigned)content->pages);
-	if (!content->stack)
-		return;
 	snprintf(name, sizeof name, "%.30s = %.9g %.30s", json_string_value(json_object_get(content->stack, "parameter")),
 	         content_page_value(content, page), json_string_value(json_object_get(content->stack, "unit")));
 	TIFFSetField(tiff, TIFFTAG_PAGENAME, name);
@@ -150,6 +147,8 @@ static bool write_rows(TIFF *tiff, const save_content *content, size_t page, int
 	return ok;
 }
 
+/* First all directories, then the images without a gap: of what calls itself a stack of ImageJ, ImageJ reads the first directory alone and
+ * takes the other images to follow the first. */
 static bool write_pages(TIFF *tiff, const save_content *content, int bits, const char *description)
 {
 	bool ok = true;
@@ -157,10 +156,13 @@ static bool write_pages(TIFF *tiff, const save_content *content, int bits, const
 		set_layout(tiff, content, bits);
 		if (page == 0)
 			TIFFSetField(tiff, TIFFTAG_IMAGEDESCRIPTION, description);
-		if (content->pages > 1)
+		if (content->stack)
 			name_page(tiff, content, page);
-		ok = write_rows(tiff, content, page, bits) && TIFFWriteDirectory(tiff) == 1;
+		ok = TIFFDeferStrileArrayWriting(tiff) && TIFFWriteCheck(tiff, 0, "ssb-save") && TIFFWriteDirectory(tiff);
 	}
+	for (size_t page = 0; ok && page < content->pages; page++)
+		ok = TIFFSetDirectory(tiff, (tdir_t)page) && write_rows(tiff, content, page, bits) && TIFFFlushData(tiff) &&
+		     TIFFForceStrileArrayWriting(tiff);
 	return ok;
 }
 
