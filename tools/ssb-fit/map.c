@@ -117,12 +117,10 @@ size_t map_points(const map_grid *grid)
 	return grid->axis[0].count * (grid->axes > 1 ? grid->axis[1].count : 1);
 }
 
-void map_at(const map_grid *grid, size_t point, double at[MAP_AXES])
+double map_at(const map_grid *grid, size_t point, size_t axis)
 {
-	const size_t columns = grid->axes > 1 ? grid->axis[1].count : 1;
-	at[0] = map_value(&grid->axis[0], point / columns);
-	if (grid->axes > 1)
-		at[1] = map_value(&grid->axis[1], point % columns);
+	const size_t columns = map_points(grid) / grid->axis[0].count;
+	return map_value(&grid->axis[axis], axis == 0 ? point / columns : point % columns);
 }
 
 /* A value of an axis as the fit has it: A, rad, or the logarithm of the detector's scale. */
@@ -134,10 +132,8 @@ static double fit_value(int parameter, double value)
 optics_parameters map_optics(const map_grid *grid, size_t point, const optics_parameters *held)
 {
 	optics_parameters p = *held;
-	double at[MAP_AXES];
-	map_at(grid, point, at);
 	for (size_t i = 0; i < grid->axes; i++)
-		fit_parameter_set(&p, grid->axis[i].parameter, fit_value(grid->axis[i].parameter, at[i]));
+		fit_parameter_set(&p, grid->axis[i].parameter, fit_value(grid->axis[i].parameter, map_at(grid, point, i)));
 	return p;
 }
 
@@ -153,15 +149,15 @@ static bool all_bins(objective *f, const fit_problem *problem, ssb_error *err)
 	return ok || ssb_fail(err, SSB_RUNTIME, "out of memory");
 }
 
-static bool evaluate(objective *f, const map_grid *grid, const optics_parameters *held, map_result *r, ssb_error *err)
+static bool evaluate(const fit_problem *problem, objective *f, const map_grid *grid, map_result *r, ssb_error *err)
 {
 	const size_t points = map_points(grid);
 	bool ok = true;
 	for (size_t i = 0; ok && i < points; i++) {
-		const optics_parameters p = map_optics(grid, i, held);
+		const optics_parameters p = map_optics(grid, i, &problem->held);
 		double *value = &r->objective[i], *best = &r->objective[r->best];
 		message_progress("map", i, points);
-		ok = r->variance ? variance_value(f->b, f->e, &p, value, err) : objective_value(f, &p, value, err);
+		ok = r->variance ? variance_value(problem->b, problem->e, &p, value, err) : objective_value(f, &p, value, err);
 		if (r->variance ? *value < *best : *value > *best)
 			r->best = i;
 	}
@@ -190,11 +186,12 @@ bool map_run(const fit_problem *problem, const map_grid *grid, map_result *r, ss
 	*r = (map_result){.variance = problem->objective == OBJECTIVE_VARIANCE};
 	if (points > problem->memory / sizeof *r->objective)
 		return ssb_fail(err, SSB_USAGE, "a map of %zu points takes %.3g MB, more than --memory", points, 8e-6 * (double)points);
+	r->objective = calloc(points, sizeof *r->objective);
+	if (!r->objective)
+		return ssb_fail(err, SSB_RUNTIME, "out of memory for a map of %zu points", points);
 	if (!all_bins(&f, problem, err))
 		return false;
-	r->objective = calloc(points, sizeof *r->objective);
-	bool ok = r->objective || ssb_fail(err, SSB_RUNTIME, "out of memory for a map of %zu points", points);
-	ok = ok && evaluate(&f, grid, &problem->held, r, err);
+	bool ok = evaluate(problem, &f, grid, r, err);
 	if (ok && !r->variance) {
 		const optics_parameters best = map_optics(grid, r->best, &problem->held);
 		ok = weigh(&f, &best, r, err);

@@ -27,8 +27,8 @@ bool map_parse(map_grid *grid, const char *text, ssb_error *err);
 
 size_t map_points(const map_grid *grid);
 
-/* Values of point `point` (row-major), in the units of the axes. */
-void map_at(const map_grid *grid, size_t point, double at[MAP_AXES]);
+/* The value of axis `axis` at point `point` (row-major). */
+double map_at(const map_grid *grid, size_t point, size_t axis);
 
 /* The grid's values at one point, all else as in `held`. */
 optics_parameters map_optics(const map_grid *grid, size_t point, const optics_parameters *held);

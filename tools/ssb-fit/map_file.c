@@ -19,12 +19,10 @@ static int print_value(char *text, size_t size, const map_axis *axis, double val
 /* "C10 -12 nm, C12a 1.5 nm" */
 static const char *place(const map_grid *grid, size_t point, char text[PLACE])
 {
-	double at[MAP_AXES];
-	map_at(grid, point, at);
-	int used = print_value(text, PLACE, &grid->axis[0], at[0]);
+	int used = print_value(text, PLACE, &grid->axis[0], map_at(grid, point, 0));
 	if (grid->axes > 1) {
 		used += snprintf(text + used, PLACE - (size_t)used, ", ");
-		print_value(text + used, PLACE - (size_t)used, &grid->axis[1], at[1]);
+		print_value(text + used, PLACE - (size_t)used, &grid->axis[1], map_at(grid, point, 1));
 	}
 	return text;
 }
@@ -52,13 +50,12 @@ static bool is_flat(const map_grid *grid, const map_result *r, size_t i)
 static void warn_of_axis(const map_grid *grid, const map_result *r, size_t i, json_t *warnings)
 {
 	const map_axis *axis = &grid->axis[i];
-	double at[MAP_AXES];
+	const double best = map_at(grid, r->best, i);
 	char text[PLACE];
-	map_at(grid, r->best, at);
-	print_value(text, sizeof text, axis, at[i]);
+	print_value(text, sizeof text, axis, best);
 	if (is_flat(grid, r, i))
 		message_warn(warnings, "the objective does not depend on %s here", fit_parameter_name(axis->parameter));
-	else if (at[i] == axis->range[0] || at[i] == axis->range[1])
+	else if (best == axis->range[0] || best == axis->range[1])
 		message_warn(warnings, "the best point lies at the edge of the map: %s", text);
 }
 
@@ -99,10 +96,8 @@ static json_t *axes_json(const map_grid *grid)
 static json_t *best_json(const map_grid *grid, const map_result *r)
 {
 	json_t *list = json_array();
-	double at[MAP_AXES];
-	map_at(grid, r->best, at);
 	for (size_t i = 0; i < grid->axes; i++)
-		json_array_append_new(list, json_real(at[i]));
+		json_array_append_new(list, json_real(map_at(grid, r->best, i)));
 	return json_pack("{s:o, s:f}", "at", list, "objective", r->objective[r->best]);
 }
 

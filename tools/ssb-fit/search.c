@@ -6,6 +6,8 @@
 
 enum { SEARCHED_BINS = 300, SCANNED_BINS = 100, SCANNED_ROTATIONS = 24, MOST_ORIENTATIONS = 8 * SCANNED_ROTATIONS };
 
+static const double NEAR_BEST = 0.3; /* of the best candidate's signal: those below are not refined */
+
 /* ---- which bins ---- */
 
 typedef struct ranked { double excess; size_t bin; } ranked;
@@ -240,6 +242,18 @@ static void keep_start(pool *p, const start *s, double spacing)
 	p->kept[at] = *s;
 }
 
+/* How many of the pool come near the best: by the look-ups, which lose a third of an optimum at most, above the noise of the bins. */
+static size_t near_best(const pool *p, const search_grid *g, double sigma2)
+{
+	double noise = 0;
+	size_t count = 0;
+	for (size_t i = 0; i < g->bins; i++)
+		noise += sigma2 * g->m[i];
+	while (count < p->count && p->kept[count].score - noise >= NEAR_BEST * (p->kept[0].score - noise))
+		count++;
+	return count;
+}
+
 static void record_search(json_t *searches, const search_grid *g, const orientation *o)
 {
 	double best = 0;
@@ -296,11 +310,12 @@ size_t search_starts(const fit_problem *problem, const ranking *r, bool every_ro
 			record_search(searches, &g, &list[i]);
 	}
 	message_progress(NULL, 0, 0);
+	const size_t count = near_best(&p, &g, evidence_sigma2(problem->e));
 	search_grid_free(&g);
 	if (!ok)
 		return 0;
-	memcpy(starts + p.count, neighbours, neighbour_count * sizeof *starts);
-	return p.count + neighbour_count;
+	memcpy(starts + count, neighbours, neighbour_count * sizeof *starts);
+	return count + neighbour_count;
 }
 
 bool search_twin(const fit_problem *problem, const optics_parameters *p, optics_parameters *twin)
