@@ -23,7 +23,7 @@ static scan make_scan(size_t R, size_t C, double radius, double step_A)
 	evidence *e = &s.e;
 	e->geometry.sampling_rad[0] = e->geometry.sampling_rad[1] = 0.03 / radius;
 	const int32_t reach = (int32_t)radius + 2;
-	int32_t(*pixel)[2] = calloc((size_t)(4 * reach * reach), 2 * sizeof **pixel), (*q)[2] = calloc(e->bins, 2 * sizeof **q);
+	int32_t(*pixel)[2] = calloc(4 * (size_t)reach * (size_t)reach, sizeof *pixel), (*q)[2] = calloc(e->bins, sizeof *q);
 	for (int32_t r = -reach; r < reach; r++)
 		for (int32_t c = -reach; c < reach; c++)
 			if (hypot(r - e->geometry.centre_px[0], c - e->geometry.centre_px[1]) < radius) {
@@ -31,7 +31,7 @@ static scan make_scan(size_t R, size_t C, double radius, double step_A)
 				pixel[e->pixels++][1] = c;
 			}
 	const float complex **row = calloc(e->bins, sizeof *row);
-	s.G = calloc(e->bins * e->pixels, sizeof *s.G);
+	s.G = calloc(e->bins * e->pixels + 1, sizeof *s.G);
 	for (size_t i = 0; i < e->bins; i++) {
 		q[i][0] = (int32_t)(i / (C / 2 + 1));
 		q[i][1] = (int32_t)(i % (C / 2 + 1));
@@ -218,7 +218,8 @@ static void fill_noise(scan *s)
 		for (size_t i = 0; i < e->bins; i++) {
 			double complex sum = 0;
 			for (size_t j = 0; j < R * C; j++) {
-				const double angle = (double)(i / half * (j / C)) / (double)R + (double)(i % half * (j % C)) / (double)C;
+				const size_t row = i / half * (j / C), column = i % half * (j % C);
+				const double angle = (double)row / (double)R + (double)column / (double)C;
 				sum += counts[j] * cexp(-2 * M_PI * I * angle);
 			}
 			s->G[i * e->pixels + b] = (float complex)sum;

@@ -11,7 +11,7 @@ enum { BLOCK = 256 }; /* pixels at a time: the columns of a few replicas stay in
 /* What all q share. */
 typedef struct problem {
 	const evidence *e;
-	const pixel_table *t;
+	pixel_table t;
 	const plane *grid;
 	size_t factor, most[2];  /* replicas of one q on an axis, at most */
 	double floor, scale;
@@ -69,7 +69,7 @@ static bool equations_make(equations *s, const size_t most[2])
 {
 	const size_t n = most[0] * most[1] + 1;
 	*s = (equations){.place = {malloc(most[0] * sizeof(place)), malloc(most[1] * sizeof(place))}, .replica = malloc(n * sizeof(replica)),
-	                   .re = aligned_alloc(64, 2 * n * BLOCK * sizeof(double)), .gram = malloc(2 * n * n * sizeof(double complex))};
+	                 .re = aligned_alloc(64, 2 * n * BLOCK * sizeof(double)), .gram = malloc(2 * n * n * sizeof(double complex))};
 	s->im = s->re ? s->re + n * BLOCK : NULL;
 	s->inverse = s->gram ? s->gram + n * n : NULL;
 	return overlap_make(&s->o, BLOCK) && s->place[0] && s->place[1] && s->replica && s->re && s->gram;
@@ -97,7 +97,7 @@ static size_t list_places(const evidence *e, int axis, size_t i, size_t factor, 
 static void list_replicas(equations *s, const problem *p, size_t bin)
 {
 	size_t count[2];
-	const double reach = 2 * p->t->reach;
+	const double reach = 2 * p->t.reach;
 	for (int axis = 0; axis < 2; axis++)
 		count[axis] = list_places(p->e, axis, (size_t)p->e->q_index[bin][axis], p->factor, reach, s->place[axis]);
 	s->replicas = 0;
@@ -112,7 +112,7 @@ static void list_replicas(equations *s, const problem *p, size_t bin)
 /* The columns for pixels first … first + count - 1. */
 static void fill_columns(equations *s, const problem *p, size_t bin, size_t first, size_t count)
 {
-	const pixel_table t = pixel_table_slice(p->t, first, count);
+	const pixel_table t = pixel_table_slice(&p->t, first, count);
 	const float complex *G = p->e->row[bin] + first;
 	double *re = s->re, *im = s->im;
 	memset(re, 0, (s->replicas + 1) * BLOCK * sizeof *re);
@@ -288,7 +288,9 @@ static bool largest_transfer(const evidence *e, const optics_parameters *p, cons
 {
 	sums *s = malloc((grid->frequencies + 1) * sizeof *s);
 	*most = 0;
-	const bool ok = (s || ssb_fail(err, SSB_RUNTIME, "out of memory")) && cpu_sums(e, p, grid->frequency, grid->frequencies, false, s, err);
+	if (!s)
+		return ssb_fail(err, SSB_RUNTIME, "out of memory");
+	const bool ok = cpu_sums(e, p, grid->frequency, grid->frequencies, false, s, err);
 	for (size_t i = 0; ok && i < grid->frequencies; i++)
 		*most = fmax(*most, s[i].W);
 	free(s);
@@ -299,7 +301,7 @@ static bool solve(problem *p, size_t memory, double (*noise)[2], ssb_error *err)
 {
 	const double threads = omp_get_max_threads();
 	for (int axis = 0; axis < 2; axis++)
-		p->most[axis] = most_on_axis(p->e, axis, p->factor, p->t->reach);
+		p->most[axis] = most_on_axis(p->e, axis, p->factor, p->t.reach);
 	if (threads * equations_bytes(p->most) > (double)memory)
 		return ssb_fail(err, SSB_RUNTIME, "the equations of %zu x %zu aliases do not fit in --memory", p->most[0], p->most[1]);
 	return solve_bins(p, noise) || ssb_fail(err, SSB_RUNTIME, "out of memory");
@@ -307,15 +309,16 @@ static bool solve(problem *p, size_t memory, double (*noise)[2], ssb_error *err)
 
 static bool compute(problem *p, const optics_parameters *parameters, size_t memory, double *image, double *noise_amplification, ssb_error *err)
 {
-	pixel_table table = {0};
 	double(*noise)[2] = calloc(p->e->bins, sizeof *noise);
 	p->half = calloc(p->grid->rows * (p->grid->columns / 2 + 1), sizeof *p->half);
-	bool ok = (noise && p->half && pixel_table_make(&table, p->e, parameters)) || ssb_fail(err, SSB_RUNTIME, "out of memory");
-	p->t = &table;
-	ok = ok && solve(p, memory, noise, err) && (plane_transform(p->grid, p->half, image) || ssb_fail(err, SSB_RUNTIME, "out of memory"));
-	if (ok)
+	bool ok = false;
+	if (!noise || !p->half || !pixel_table_make(&p->t, p->e, parameters))
+		ssb_fail(err, SSB_RUNTIME, "out of memory");
+	else if (solve(p, memory, noise, err)) {
 		*noise_amplification = amplification(noise, p->e->bins);
-	pixel_table_free(&table);
+		ok = plane_transform(p->grid, p->half, image) || ssb_fail(err, SSB_RUNTIME, "out of memory");
+	}
+	pixel_table_free(&p->t);
 	free(p->half);
 	free(noise);
 	return ok;
