@@ -38,7 +38,7 @@ section() { awk -v name="$1" '/^[A-Z]/ {inside = $0 == name; next} inside' | sed
 	for tool in $tools; do
 		ssb-$tool -h | grep -E '^  (-.,|   ) --[a-z]' | sed 's/^ *//; s/  .*//' | sort >help.txt
 		sed -n '/^\.SH OPTIONS/,/^\.SH [^O]/p' "$top/tools/ssb-$tool/ssb-$tool.1" | grep -A 1 '^\.TP' | grep -E '^\\f' |
-			sed 's/\\f[BIR]//g; s/\\-/-/g' | sort >page.txt
+			sed 's/\\f[BIR]//g; s/\\-/-/g; s/\\\[u2026\]/…/g' | sort >page.txt
 		[ "$(wc -l <help.txt)" -ge 8 ]
 		diff help.txt page.txt
 	done

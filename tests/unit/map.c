@@ -110,7 +110,8 @@ static void check_values(const fit_problem *problem, const char *text, void set(
 	const size_t columns = grid.axis[1].count, points = grid.axis[0].count * columns;
 	for (size_t i = 0; i < points; i++) {
 		optics_parameters p = problem->held;
-		set(&p, (double)(i / columns) / (double)(grid.axis[0].count - 1), (double)(i % columns) / (double)(columns - 1));
+		const size_t row = i / columns, column = i % columns;
+		set(&p, (double)row / (double)(grid.axis[0].count - 1), (double)column / (double)(columns - 1));
 		const double value = value_at(problem, &p);
 		agree += fabs(r.objective[i] - value) <= 1e-10 * value;
 		if (variance ? r.objective[i] < r.objective[best] : r.objective[i] > r.objective[best])

@@ -68,10 +68,13 @@ static void draw_tick(plot *p, const side *s, double at, const char *text)
 static void draw_side(plot *p, const side *s)
 {
 	const double step = tick_step(s->high - s->low);
-	for (double k = ceil(s->low / step - 1e-9); k <= s->high / step + 1e-9; k++) {
+	const double first = ceil(s->low / step - 1e-9);
+	const int count = (int)(floor(s->high / step + 1e-9) - first) + 1;
+	for (int i = 0; i < count; i++) {
+		const double value = (first + i) * step + 0.0; /* + 0.0: no "-0" */
 		char text[32];
-		number_text(k * step + 0.0, step, text); /* + 0.0: no "-0" */
-		draw_tick(p, s, place_on(p, s, k * step), text);
+		number_text(value, step, text);
+		draw_tick(p, s, place_on(p, s, value), text);
 	}
 }
 
@@ -124,14 +127,15 @@ static void name_on_the_left(plot *p, const char *text)
 
 static void draw_titles(plot *p, size_t best)
 {
-	const size_t columns = p->map->axes > 1 ? p->map->axis[1].count : 1, at[MAP_AXES] = {best / columns, best % columns};
+	const size_t columns = p->content->columns;
+	const bool line = p->map->axes == 1;
 	char text[300];
 	int used = snprintf(text, sizeof text, "best %.4g", map_shown(p->map, content_value(p->content, best)));
 	for (size_t i = 0; i < p->map->axes; i++) {
 		const map_axis *axis = &p->map->axis[i];
 		const bool has_unit = strcmp(axis->unit, "1") != 0;
 		used += snprintf(text + used, sizeof text - (size_t)used, "%s %.60s %.6g%s%.20s", i ? "," : " at", axis->name,
-		                 map_axis_value(axis, at[i]), has_unit ? " " : "", has_unit ? axis->unit : "");
+		                 map_axis_value(axis, i == 0 && !line ? best / columns : best % columns), has_unit ? " " : "", has_unit ? axis->unit : "");
 	}
 	canvas_text(&p->canvas, p->map->variance ? "variance (rad²)" : map_shown_name(p->map), p->left, 24 * p->zoom, TITLE * p->zoom, 0, false);
 	canvas_text(&p->canvas, text, p->left, 54 * p->zoom, NUMBER * p->zoom, 0, false);
@@ -170,10 +174,11 @@ static void draw_colour_bar(plot *p, int colormap, const double limits[2])
 	const plot area = *p;
 	p->left = BAR_LEFT * p->zoom;
 	p->right = BAR_RIGHT * p->zoom;
-	for (double y = p->top; y < p->bottom; y++) {
+	const int height = (int)(p->bottom - p->top);
+	for (int i = 0; i < height; i++) {
 		double color[3];
-		colormap_color(colormap, (p->bottom - y - 0.5) / (p->bottom - p->top), color);
-		canvas_fill(&p->canvas, p->left, y, p->right, y + 1, color);
+		colormap_color(colormap, (i + 0.5) / height, color);
+		canvas_fill(&p->canvas, p->left, p->bottom - i - 1, p->right, p->bottom - i, color);
 	}
 	draw_side(p, &values);
 	draw_frame(p);
@@ -194,7 +199,8 @@ static void draw_cells(plot *p, int colormap, const double limits[2], size_t bes
 	name_below(p, text);
 	axis_title(up, text);
 	name_on_the_left(p, text);
-	const double x = ((double)(best / up->count) + 0.5) / (double)across->count, y = ((double)(best % up->count) + 0.5) / (double)up->count;
+	const size_t i = best / up->count, j = best % up->count;
+	const double x = ((double)i + 0.5) / (double)across->count, y = ((double)j + 0.5) / (double)up->count;
 	draw_frame(p);
 	draw_titles(p, best);
 	canvas_dry(&p->canvas, black);

@@ -142,7 +142,7 @@ bool write_png(const save_content *content, const picture_options *options, byte
 	statement s = {"", "", "", ""};
 	char *record = json_dumps(content->record, JSON_ENSURE_ASCII | JSON_COMPACT);
 	bool ok = record != NULL || ssb_fail(err, SSB_RUNTIME, "out of memory");
-	ok = ok && (content->objective ? plot_make : picture_make)(&picture, content, options, err);
+	ok = ok && (content->objective ? plot_make(&picture, content, options, err) : picture_make(&picture, content, options, err));
 	if (ok) {
 		if (content->objective)
 			state_plot(&s, &picture, content);

@@ -147,9 +147,16 @@ static bool write_rows(TIFF *tiff, const save_content *content, size_t page, int
 	return ok;
 }
 
+static bool write_image(TIFF *tiff, const save_content *content, int bits, const char *description)
+{
+	set_layout(tiff, content, bits);
+	TIFFSetField(tiff, TIFFTAG_IMAGEDESCRIPTION, description);
+	return write_rows(tiff, content, 0, bits) && TIFFFlush(tiff) == 1;
+}
+
 /* First all directories, then the images without a gap: of what calls itself a stack of ImageJ, ImageJ reads the first directory alone and
  * takes the other images to follow the first. */
-static bool write_pages(TIFF *tiff, const save_content *content, int bits, const char *description)
+static bool write_stack(TIFF *tiff, const save_content *content, int bits, const char *description)
 {
 	bool ok = true;
 	for (size_t page = 0; ok && page < content->pages; page++) {
@@ -181,7 +188,7 @@ bool write_tiff(const save_content *content, const picture_options *options, byt
 	ssb_fail(err, SSB_RUNTIME, "libtiff cannot write it");
 	TIFF *tiff = TIFFClientOpen("memory", big ? "wl8" : "wl", &memory, memory_read, memory_write, memory_seek, memory_close, memory_size,
 	                            NULL, NULL);
-	const bool ok = tiff && write_pages(tiff, content, bits, (const char *)description.data);
+	const bool ok = tiff && (content->pages > 1 ? write_stack : write_image)(tiff, content, bits, (const char *)description.data);
 	if (tiff)
 		TIFFClose(tiff);
 	bytes_free(&description);
