@@ -93,7 +93,8 @@ static setting *setting_make(void)
 	for (int i = 0; i < 4; i++)
 		s.radians_per_unit[i] = (s.parameter[i] == ROTATION ? 85 : 1) / A_per_radian;
 	strongest_bins(s.e, s.bin);
-	s.search = (variance_search){.orientation = &s.truth, .orientations = 1, .candidate = s.candidate, .spacing_A = spacing_A, .bin = s.bin, .bins = BINS};
+	s.search = (variance_search){.orientation = &s.truth, .orientations = 1, .candidate = s.candidate, .spacing_A = spacing_A, .bin = s.bin,
+	                             .bins = BINS};
 	for (int i = -6; i <= 6; i++)
 		for (int a = -3; a <= 3; a++)
 			for (int b = -3; b <= 3; b++)

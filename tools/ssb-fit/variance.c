@@ -6,7 +6,7 @@
 #include <string.h>
 #include "tools/common/message.h"
 
-enum { SEARCHED_BINS = 32, FINALISTS = 8, QUICK_EVALUATIONS = 100 };
+enum { FIRST_BINS = 8, SEARCHED_BINS = 32, KEPT_PART = 8, FINALISTS = 8, QUICK_EVALUATIONS = 100 };
 static const double FIRST_STEP_RAD = 0.5;
 static const double QUICK_RAD = 0.05, EXACT_RAD = 1e-3; /* last steps: to choose among the search's optima, and of the fit */
 
@@ -138,20 +138,23 @@ static coherent coherent_make(const evidence *e, const variance_search *search)
 	return c;
 }
 
-static bool coherent_power(const variance_problem *problem, const coherent *c, const optics_parameters *p, double *power, ssb_error *err)
+/* Of the first `bins` of c. */
+static bool coherent_power(const variance_problem *problem, const coherent *c, size_t bins, const optics_parameters *p, double *power,
+                           ssb_error *err)
 {
 	sums s[SEARCHED_BINS];
 	*power = 0;
-	if (!problem->b->sums(problem->e, p, c->frequency, c->bins, true, s, err))
+	if (!problem->b->sums(problem->e, p, c->frequency, bins, true, s, err))
 		return false;
-	for (size_t i = 0; i < c->bins; i++)
+	for (size_t i = 0; i < bins; i++)
 		*power += c->multiplicity[i] * (creal(s[i].U) * creal(s[i].U) + cimag(s[i].U) * cimag(s[i].U));
 	return true;
 }
 
 static bool incoherence(const descent *d, const optics_parameters *p, double *value, ssb_error *err)
 {
-	const bool ok = coherent_power(d->problem, d->context, p, value, err);
+	const coherent *c = d->context;
+	const bool ok = coherent_power(d->problem, c, c->bins, p, value, err);
 	*value = -*value;
 	return ok;
 }
@@ -163,18 +166,43 @@ static optics_parameters candidate_at(const variance_search *search, size_t i)
 	return p;
 }
 
-/* The power of every candidate at every orientation. The caller's to free. */
-static double *search_powers(const variance_problem *problem, const variance_search *search, const coherent *c, ssb_error *err)
+static int stronger_first(const void *a, const void *b)
+{
+	const double x = *(const double *)a, y = *(const double *)b;
+	return (x < y) - (x > y);
+}
+
+/* The power of every candidate whose power so far is at least `least`; below it -1. */
+static bool score(const variance_problem *problem, const variance_search *search, const coherent *c, size_t bins, double least, double *power,
+                  ssb_error *err)
 {
 	const size_t count = search->orientations * search->candidates;
-	double *power = calloc(count + 1, sizeof *power);
-	bool ok = power || ssb_fail(err, SSB_RUNTIME, "out of memory");
+	bool ok = true;
 	for (size_t i = 0; ok && i < count; i++) {
 		const optics_parameters p = candidate_at(search, i);
 		message_progress("searching the variance", i, count);
-		ok = coherent_power(problem, c, &p, &power[i], err);
+		if (power[i] < least)
+			power[i] = -1;
+		else
+			ok = coherent_power(problem, c, bins, &p, &power[i], err);
 	}
 	message_progress(NULL, 0, 0);
+	return ok;
+}
+
+/* The power of the candidates at every orientation that are strong on a few bins, on all of c; of the others -1. The caller's to free. */
+static double *search_powers(const variance_problem *problem, const variance_search *search, const coherent *c, ssb_error *err)
+{
+	const size_t count = search->orientations * search->candidates;
+	double *power = calloc(count, sizeof *power), *sorted = calloc(count, sizeof *sorted);
+	bool ok = (power && sorted) || ssb_fail(err, SSB_RUNTIME, "out of memory");
+	ok = ok && score(problem, search, c, c->bins < FIRST_BINS ? c->bins : FIRST_BINS, 0, power, err);
+	if (ok) {
+		memcpy(sorted, power, count * sizeof *sorted);
+		qsort(sorted, count, sizeof *sorted, stronger_first);
+		ok = score(problem, search, c, c->bins, sorted[count / KEPT_PART], power, err);
+	}
+	free(sorted);
 	if (ok)
 		return power;
 	free(power);
