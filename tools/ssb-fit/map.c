@@ -55,7 +55,9 @@ static bool parse_name(map_axis *axis, const char *text, size_t length, ssb_erro
 static bool parse_scale(const char *text, size_t length, double *scale, ssb_error *err)
 {
 	char number[64] = "";
-	memcpy(number, text, length < sizeof number ? length : sizeof number - 1);
+	if (length >= sizeof number)
+		return ssb_fail(err, SSB_USAGE, "'%.80s' is no number", text);
+	memcpy(number, text, length);
 	return quantity_number(number, scale, err) && (*scale > 0 || ssb_fail(err, SSB_USAGE, "'%s' is not above 0", number));
 }
 
