@@ -172,19 +172,25 @@ static int stronger_first(const void *a, const void *b)
 	return (x < y) - (x > y);
 }
 
-/* The power of every candidate whose power so far is at least `least`; below it -1. */
+/* The power of every candidate whose power so far is at least `least`; below it -1. A candidate is too little work for two threads; a
+ * device has one queue. */
 static bool score(const variance_problem *problem, const variance_search *search, const coherent *c, size_t bins, double least, double *power,
                   ssb_error *err)
 {
 	const size_t count = search->orientations * search->candidates;
 	bool ok = true;
-	for (size_t i = 0; ok && i < count; i++) {
+#pragma omp parallel for schedule(dynamic, 16) reduction(&& : ok) if (!problem->e->device)
+	for (size_t i = 0; i < count; i++) {
 		const optics_parameters p = candidate_at(search, i);
+		ssb_error own;
 		message_progress("searching the variance", i, count);
-		if (power[i] < least)
+		if (power[i] < least) {
 			power[i] = -1;
-		else
-			ok = coherent_power(problem, c, bins, &p, &power[i], err);
+		} else if (ok && !coherent_power(problem, c, bins, &p, &power[i], &own)) {
+			ok = false;
+#pragma omp critical(variance_error)
+			*err = own;
+		}
 	}
 	message_progress(NULL, 0, 0);
 	return ok;
