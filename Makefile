@@ -113,6 +113,7 @@ study: all
 	@mkdir -p $(BUILD)/study
 	BUILD=$(BUILD) $(PYTHON) tests/studies/recovery.py $(BUILD)/study >$(BUILD)/study/recovery.md
 	BUILD=$(BUILD) $(PYTHON) tests/studies/coverage.py $(BUILD)/study >$(BUILD)/study/coverage.md
+	BUILD=$(BUILD) $(PYTHON) tests/studies/variance_table.py $(BUILD)/study >$(BUILD)/study/variance.md
 
 setup:
 	@missing=; for package in $(DEBIAN); do \
