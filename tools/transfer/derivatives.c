@@ -18,7 +18,7 @@
 enum { BINS_PER_TASK = 64, BLOCK = 4, BLOCKS = 3, MOST_MOMENT = 10 }; /* moments up to degree 10, eleven powers in three vectors */
 
 typedef double lanes __attribute__((vector_size(BLOCK * sizeof(double))));
-typedef double column[PIECE];
+typedef double column[PIECE_ROOM];
 
 /* sum w u_r^a u_c^b: element b of row a. */
 typedef struct moment_sums { lanes m[MOST_MOMENT + 1][BLOCKS]; } moment_sums;
@@ -43,8 +43,8 @@ typedef struct model {
 	size_t special_at[SPECIALS];
 	int special[SPECIALS]; /* which parameter */
 	int degree;            /* of d_i in u */
-	bool moves, thick;
-	polynomial chi[5];     /* of rows.h: d_r, d_c, d_rr, d_rc, d_cc */
+	bool thick;            /* w is not 1 throughout */
+	bool by[FRAME_DERIVATIVES]; /* which of the frame's derivatives count */
 	moment_layout pair, single;
 } model;
 
@@ -76,7 +76,6 @@ static void add_aberration(model *m, const row_table *t, int parameter, size_t a
 
 static bool model_make(model *m, const row_table *t, const int *parameter, size_t n)
 {
-	static const int order[5][2] = {{1, 0}, {0, 1}, {2, 0}, {1, 1}, {0, 2}};
 	*m = (model){.n = n, .thick = t->pixels.thickness != 0, .aberration = calloc(ABERRATIONS, sizeof *m->aberration)};
 	for (size_t i = 0; i < n; i++)
 		if (parameter[i] < ABERRATIONS && aberration_terms[parameter[i]].n > m->degree)
@@ -90,11 +89,13 @@ static bool model_make(model *m, const row_table *t, const int *parameter, size_
 		}
 		m->special_at[m->specials] = i;
 		m->special[m->specials++] = parameter[i];
-		m->moves |= parameter[i] >= ROTATION;
+		m->by[BY_R] |= parameter[i] == ROTATION;
+		m->by[BY_S] |= parameter[i] == SAMPLING;
 		m->thick |= parameter[i] < ROTATION;
 	}
-	for (int i = 0; i < 5; i++)
-		m->chi[i] = polynomial_derivative(&t->chi, order[i][0], order[i][1]);
+	m->by[BY_RR] = m->by[BY_R];
+	m->by[BY_RS] = m->by[BY_R] && m->by[BY_S];
+	m->by[BY_SS] = m->by[BY_S];
 	return m->aberration;
 }
 
@@ -117,35 +118,42 @@ static double *special_table(const model *m, double *tables, size_t special, int
 
 /* ---- one q ---- */
 
-/* One term over a piece: 0 outside its interval. */
+/* One term over a piece: A, a and their derivatives are 0 outside its interval, where the rest may be anything. */
 typedef struct term_piece {
-	column a, A, e_re, e_im, z_re, z_im, y_re, y_im;
+	column a, A, e_re, e_im, z_re, z_im;
 	column Az_re, Az_im, Y;                     /* the weights of moments */
+	column H_re, H_im;                          /* what d2T e^{-i psi}, real and imaginary, weighs in the Hessian */
 	column a_by[FRAME_DERIVATIVES], psi_by[FRAME_DERIVATIVES];
 	column w[3], x[SPECIALS], x_thickness[SPECIALS], x_frame[3];
 	column d[SPECIALS], u[SPECIALS];            /* of the specials */
 	column none;                                /* zeros */
 } term_piece;
 
+/* What the pixels of a q need; S is turned to |S|. */
+typedef struct q_model {
+	row_frequency f;
+	double q[2];                                /* scan frame, 1/A */
+	polynomial psi_by[2][FRAME_DERIVATIVES];    /* of u, of each term */
+	const float *G;
+	double sign_G;
+	double complex turn;                        /* conj(S)/|S| */
+	double R_pair, W_pair, kappa_pair;          /* 2m|S|/W, 2m|S|^2/W^2, 2m/W */
+} q_model;
+
 typedef struct worker {
-	const evidence *e;
 	const row_table *table;
 	piece *list;
 	lanes *power[3];                            /* of u_c of both terms and of k_c, BLOCKS a column */
 	double *tables;                             /* of the task */
 	double *single;                             /* room for one table */
+	q_model q;
 	term_piece term[2];
-	column G_re, G_im, g_re, g_im, B_re, B_im, with_H, with_X, pair_re, pair_im;
+	column G_re, G_im, g_re, g_im, B_re, B_im, with_H, with_X;
 	column gi_re[SPECIALS], gi_im[SPECIALS];
 	moment_sums Az_re, Az_im[2], Y, B[2], H[SPECIALS], X[SPECIALS];
 	derivative_sums sums;
+	double pair_H[SPECIALS][SPECIALS];          /* d2T's share of the Hessian for specials i >= j */
 } worker;
-
-/* The q at hand: S is turned to |S|. */
-typedef struct q_factors {
-	double complex turn; /* conj(S)/|S| */
-	double W, P, R_pair, W_pair, kappa_pair; /* 2m|S|/W, 2mP/W^2, 2m/W */
-} q_factors;
 
 /* ---- moments ---- */
 
@@ -207,41 +215,49 @@ static void subtract(const moment_sums *a, const moment_sums *b, double sign, mo
 
 /* ---- the two terms ---- */
 
-KERNEL static void fill_phase(const worker *w, const row_frequency *f, const piece *p, int term, const q_factors *q, const float *G,
-                              double sign_G, term_piece *t, double *restrict G_re, double *restrict G_im)
+KERNEL static void fill_G(worker *w, const piece *p)
 {
-	const int sign = term == 0 ? -1 : 1;
-	const double turn_re = creal(q->turn), turn_im = cimag(q->turn);
-	piece_aperture(w->table, f, p, term, t->a);
-	memset(t->e_re, 0, sizeof t->e_re);
-	memset(t->e_im, 0, sizeof t->e_im);
-	piece_exponential(w->table, f, p, term, t->e_re, t->e_im);
-	for (size_t j = 0; j < p->count; j++) {
-		const double re = G[2 * (p->first + j)], im = sign_G * G[2 * (p->first + j) + 1];
-		G_re[j] = turn_re * re - turn_im * im;
-		G_im[j] = turn_re * im + turn_im * re;
-		evidence_in_phase(sign, G_re[j], G_im[j], t->e_re[j], t->e_im[j], &t->z_re[j], &t->z_im[j]);
+	const double re = creal(w->q.turn), im = cimag(w->q.turn);
+	piece_G(p, w->q.G, w->q.sign_G, w->G_re, w->G_im);
+	for (size_t j = 0; j < whole_lanes(p->count); j++) {
+		const double before = w->G_re[j];
+		w->G_re[j] = re * before - im * w->G_im[j];
+		w->G_im[j] = re * w->G_im[j] + im * before;
+	}
+}
+
+KERNEL static void fill_phase(const worker *w, const piece *p, int term, term_piece *t)
+{
+	piece_aperture(w->table, &w->q.f, p, term, t->a);
+	piece_exponential(w->table, &w->q.f, p, term, t->e_re, t->e_im);
+	for (size_t j = 0; j < whole_lanes(p->count); j++)
+		evidence_in_phase(term == 0 ? -1 : 1, w->G_re[j], w->G_im[j], t->e_re[j], t->e_im[j], &t->z_re[j], &t->z_im[j]);
+}
+
+ALWAYS_INLINE void fill_ramp_run(const pixel_table *x, size_t first, size_t from, size_t to, int sign, const double qd[2],
+                                 const double q1d[2], term_piece *t)
+{
+	for (size_t j = from; j < to; j++) {
+		double by[FRAME_DERIVATIVES];
+		amplitude_derivatives(sign, x->detector[0][first + j], x->detector[1][first + j], qd, q1d, x->aperture[first + j], x->wavelength,
+		                      x->semiangle, x->sampling, by);
+		for (int i = 0; i < FRAME_DERIVATIVES; i++)
+			t->a_by[i][j] = by[i];
 	}
 }
 
 /* da by the frame, which is 0 but on the ramp */
-static void fill_ramp(const pixel_table *x, const piece *p, int term, const double q[2], term_piece *t)
+KERNEL static void fill_ramp(const pixel_table *x, const piece *p, int term, const double q[2], term_piece *t)
 {
 	const int sign = term == 0 ? -1 : 1;
 	double qd[2], q1d[2];
 	to_detector_frame(q, x->transposed, x->cosine, x->sine, qd);
 	to_detector_frame(q, x->transposed, -x->sine, x->cosine, q1d); /* of rotation + pi/2 */
 	for (int i = 0; i < FRAME_DERIVATIVES; i++)
-		memset(t->a_by[i], 0, p->count * sizeof(double));
-	for (size_t j = p->from[term]; j < p->to[term]; j++) {
-		if (j == p->inner_from[term] && (j = p->inner_to[term]) >= p->to[term])
-			break;
-		const size_t b = p->first + j;
-		double by[FRAME_DERIVATIVES];
-		amplitude_derivatives(sign, x->detector[0][b], x->detector[1][b], qd, q1d, x->aperture[b], x->wavelength, x->semiangle, x->sampling, by);
-		for (int i = 0; i < FRAME_DERIVATIVES; i++)
-			t->a_by[i][j] = by[i];
-	}
+		for (size_t j = 0; j < whole_lanes(p->count); j++)
+			t->a_by[i][j] = 0;
+	fill_ramp_run(x, p->first, p->from[term], p->inner_from[term], sign, qd, q1d, t);
+	fill_ramp_run(x, p->first, p->inner_to[term], p->to[term], sign, qd, q1d, t);
 }
 
 KERNEL static void fill_thickness(const pixel_table *x, const row_frequency *f, const piece *p, int term, const double q[2], term_piece *t)
@@ -261,23 +277,18 @@ KERNEL static void fill_thickness(const pixel_table *x, const row_frequency *f, 
 	}
 }
 
-/* The frame's derivatives of psi; chi: rows.h's differences of d_r, d_c, d_rr, d_rc, d_cc. */
-KERNEL static void fill_phase_path(const row_table *x, const row_frequency *f, const piece *p, int term, const polynomial chi[5],
-                                   term_piece *t)
+/* psi by the frame */
+KERNEL static void fill_phase_path(const model *m, const worker *w, const piece *p, int term, term_piece *t)
 {
 	const int sign = term == 0 ? -1 : 1;
-	const double sense = x->pixels.transposed ? -1 : 1, *c = x->c + p->column, r = p->r, shift = sign * f->h[1];
-	double b[5][6];
-	for (int i = 0; i < 5; i++)
-		row_coefficients(&chi[i], r + sign * f->h[0], b[i]);
-	for (size_t j = p->from[term]; j < p->to[term]; j++) {
-		double at[5], by[FRAME_DERIVATIVES];
-		for (int i = 0; i < 5; i++)
-			at[i] = row_value(b[i], c[j] + shift);
-		const double turn[2] = {-sense * c[j], sense * r}, grow[2] = {r, c[j]};
-		frame_derivatives(at, at + 2, turn, grow, 1, by);
-		for (int i = 0; i < FRAME_DERIVATIVES; i++)
-			t->psi_by[i][j] = by[i];
+	const double *c = w->table->c + p->column + p->from[term], shift = sign * w->q.f.h[1];
+	for (int i = 0; i < FRAME_DERIVATIVES; i++) {
+		double b[6], *psi = t->psi_by[i] + p->from[term];
+		if (!m->by[i])
+			continue;
+		row_coefficients(&w->q.psi_by[term][i], p->r + sign * w->q.f.h[0], b);
+		for (size_t j = 0; j < whole_lanes(p->to[term] - p->from[term]); j++)
+			psi[j] = row_value(b, c[j] + shift);
 	}
 }
 
@@ -288,16 +299,15 @@ static const double *amplitude_by(const term_piece *t, int parameter)
 }
 
 /* d_i and u_i of the specials */
-KERNEL static void fill_specials(const model *m, const piece *p, int term, term_piece *t)
+KERNEL static void fill_specials(const model *m, size_t n, term_piece *t)
 {
 	for (size_t i = 0; i < m->specials; i++) {
 		const int parameter = m->special[i];
 		const double *x = t->x[parameter - TILT_R], *a1 = amplitude_by(t, parameter);
-		memset(t->u[i], 0, p->count * sizeof(double));
-		for (size_t j = p->from[term]; j < p->to[term]; j++)
-			t->u[i][j] = amplitude_slope(t->a[j], a1[j], t->w[0][j], t->w[1][j], x[j]);
-		if (parameter >= ROTATION)
-			memcpy(t->d[i], t->psi_by[parameter - ROTATION], p->count * sizeof(double));
+		for (size_t j = 0; j < n; j++)
+			t->u[i][j] = m->thick ? amplitude_slope(t->a[j], a1[j], t->w[0][j], t->w[1][j], x[j]) : a1[j];
+		for (size_t j = 0; parameter >= ROTATION && j < n; j++)
+			t->d[i][j] = t->psi_by[parameter - ROTATION][j];
 	}
 }
 
@@ -324,14 +334,14 @@ KERNEL static void fill_gamma(worker *w, size_t n)
 	}
 }
 
-static void add_aberration_moments(const model *m, worker *w, const row_frequency *f, const piece *p)
+static void add_aberration_moments(const model *m, worker *w, const piece *p)
 {
 	const size_t from = p->from[0] > p->from[1] ? p->from[0] : p->from[1], to = p->to[0] < p->to[1] ? p->to[0] : p->to[1];
 	for (int term = 0; term < 2; term++) {
 		const term_piece *t = &w->term[term];
 		const size_t first = p->from[term], n = p->to[term] - first;
 		const lanes *power = w->power[term] + BLOCKS * (p->column + first);
-		const double r = p->r + (term == 0 ? -1 : 1) * f->h[0];
+		const double r = p->r + (term == 0 ? -1 : 1) * w->q.f.h[0];
 		add_moments(&w->Az_re, t->Az_re + first, power, n, r, 2 * m->degree);
 		add_moments(&w->Y, t->Y + first, power, n, r, 2 * m->degree);
 		add_moments(&w->Az_im[term], t->Az_im + first, power, n, r, m->degree);
@@ -345,57 +355,70 @@ static void add_aberration_moments(const model *m, worker *w, const row_frequenc
 
 /* ---- the specials, pixel by pixel ---- */
 
-/* sum conj(a) b */
-KERNEL static double complex dot(const double *restrict a_re, const double *restrict a_im, const double *restrict b_re,
-                                 const double *restrict b_im, size_t n)
-{
-	double re = 0, im = 0;
-#pragma omp simd reduction(+ : re, im)
-	for (size_t i = 0; i < n; i++) {
-		re += a_re[i] * b_re[i] + a_im[i] * b_im[i];
-		im += a_re[i] * b_im[i] - a_im[i] * b_re[i];
-	}
-	return CMPLX(re, im);
-}
-
 KERNEL static void fill_slopes(const model *m, worker *w, size_t n)
 {
 	const term_piece *a = &w->term[0], *b = &w->term[1];
-	for (int term = 0; term < 2; term++) {
-		term_piece *t = &w->term[term];
-		for (size_t j = 0; j < n; j++)
-			gamma_in_phase(term == 0 ? -1 : 1, w->g_re[j], w->g_im[j], t->e_re[j], t->e_im[j], &t->y_re[j], &t->y_im[j]);
-	}
 	for (size_t i = 0; i < m->specials; i++)
 		for (size_t j = 0; j < n; j++)
 			gamma_slope(a->u[i][j], a->A[j] * a->d[i][j], a->e_re[j], a->e_im[j], b->u[i][j], b->A[j] * b->d[i][j], b->e_re[j], b->e_im[j],
 			            &w->gi_re[i][j], &w->gi_im[i][j]);
+	for (int term = 0; term < 2; term++) {
+		term_piece *t = &w->term[term];
+		for (size_t j = 0; j < n; j++) {
+			double y_re, y_im;
+			gamma_in_phase(term == 0 ? -1 : 1, w->g_re[j], w->g_im[j], t->e_re[j], t->e_im[j], &y_re, &y_im);
+			t->H_re[j] = w->q.R_pair * t->z_re[j] - w->q.W_pair * y_re;
+			t->H_im[j] = w->q.R_pair * t->z_im[j] + w->q.W_pair * y_im;
+		}
+	}
 }
 
 /* The weights of d_j in the Hessian's and in X's element (special i, aberration j). */
-KERNEL static void fill_with(const q_factors *q, worker *w, const term_piece *t, int term, size_t i, size_t n)
+KERNEL static void fill_with(worker *w, const term_piece *t, int term, size_t i, size_t n)
 {
 	for (size_t j = 0; j < n; j++) {
 		double re, im;
 		gamma_in_phase(term == 0 ? -1 : 1, w->gi_re[i][j], w->gi_im[i][j], t->e_re[j], t->e_im[j], &re, &im);
-		const double Ad = t->A[j] * t->d[i][j], u = t->u[i][j], X = -t->A[j] * im;
-		w->with_X[j] = X;
-		w->with_H[j] = q->R_pair * (u * t->z_im[j] - Ad * t->z_re[j]) - q->W_pair * (X - Ad * t->y_re[j] - u * t->y_im[j]);
+		w->with_X[j] = -t->A[j] * im;
+		w->with_H[j] = t->u[i][j] * t->H_im[j] - t->A[j] * t->d[i][j] * t->H_re[j] - w->q.W_pair * w->with_X[j];
 	}
 }
 
-static void add_special_moments(const model *m, worker *w, const row_frequency *f, const piece *p, const q_factors *q)
+static void add_special_moments(const model *m, worker *w, const piece *p)
 {
 	for (int term = 0; term < 2; term++) {
 		const size_t first = p->from[term], n = p->to[term] - first;
 		const lanes *power = w->power[term] + BLOCKS * (p->column + first);
-		const double r = p->r + (term == 0 ? -1 : 1) * f->h[0];
-		for (size_t i = 0; i < m->specials; i++) {
-			fill_with(q, w, &w->term[term], term, i, p->count);
+		const double r = p->r + (term == 0 ? -1 : 1) * w->q.f.h[0];
+		for (size_t i = 0; n > 0 && i < m->specials; i++) {
+			fill_with(w, &w->term[term], term, i, whole_lanes(p->count));
 			add_moments(&w->H[i], w->with_H + first, power, n, r, m->degree);
 			add_moments(&w->X[i], w->with_X + first, power, n, r, m->degree);
 		}
 	}
+}
+
+/* Add to S_i and V_i of a special. */
+KERNEL static void add_slope(const worker *w, size_t i, size_t n, double complex *S, double complex *V)
+{
+	double s_re = 0, s_im = 0, v_re = 0, v_im = 0;
+#pragma omp simd reduction(+ : s_re, s_im, v_re, v_im)
+	for (size_t j = 0; j < n; j++) {
+		add_S(w->G_re[j], w->G_im[j], w->gi_re[i][j], w->gi_im[i][j], &s_re, &s_im);
+		add_S(w->gi_re[i][j], w->gi_im[i][j], w->g_re[j], w->g_im[j], &v_re, &v_im);
+	}
+	*S += CMPLX(s_re, s_im);
+	*V += CMPLX(v_re, v_im);
+}
+
+/* Re sum conj(gamma_i) gamma_k */
+KERNEL static double slope_product(const worker *w, size_t i, size_t k, size_t n)
+{
+	double sum = 0;
+#pragma omp simd reduction(+ : sum)
+	for (size_t j = 0; j < n; j++)
+		sum += w->gi_re[i][j] * w->gi_re[k][j] + w->gi_im[i][j] * w->gi_im[k][j];
+	return sum;
 }
 
 /* Index of the frame's second derivative by two of rotation, sampling. */
@@ -412,78 +435,66 @@ static const double *second_x(const term_piece *t, int a, int b)
 	return a == THICKNESS ? t->x_thickness[b - TILT_R] : b == THICKNESS ? t->x_thickness[a - TILT_R] : t->none;
 }
 
-/* Real and imaginary factor of d2T/didj e^{-i psi} of two specials. */
-KERNEL static void pair_factors(const model *m, const term_piece *t, size_t i, size_t j, size_t from, size_t to, double *restrict re,
-                                double *restrict im)
+/* Sum of the Hessian's weight times d2T/didk e^{-i psi} of two specials. */
+KERNEL static double pair_sum(const model *m, const term_piece *t, size_t i, size_t k, size_t n)
 {
-	const int a = m->special[i], b = m->special[j];
+	const int a = m->special[i], b = m->special[k];
 	const bool move = a >= ROTATION && b >= ROTATION;
 	const double *psi2 = move ? t->psi_by[second_by(a, b)] : t->none, *a12 = move ? t->a_by[second_by(a, b)] : t->none;
 	const double *xa = t->x[a - TILT_R], *xb = t->x[b - TILT_R], *xab = second_x(t, a, b);
 	const double *a1 = amplitude_by(t, a), *a2 = amplitude_by(t, b);
-	for (size_t k = from; k < to; k++) {
-		const double w[3] = {t->w[0][k], t->w[1][k], t->w[2][k]};
-		pair_factor(t->A[k], t->d[i][k], t->d[j][k], t->u[i][k], t->u[j][k], &re[k], &im[k]);
-		re[k] += amplitude_curvature(t->a[k], a1[k], a2[k], a12[k], w, xa[k], xb[k], xab[k]);
-		im[k] += t->A[k] * psi2[k];
+	double sum = 0;
+#pragma omp simd reduction(+ : sum)
+	for (size_t j = 0; j < n; j++) {
+		const double w[3] = {t->w[0][j], t->w[1][j], t->w[2][j]};
+		double re, im;
+		pair_factor(t->A[j], t->d[i][j], t->d[k][j], t->u[i][j], t->u[k][j], &re, &im);
+		re += m->thick ? amplitude_curvature(t->a[j], a1[j], a2[j], a12[j], w, xa[j], xb[j], xab[j]) : a12[j];
+		im += t->A[j] * psi2[j];
+		sum += re * t->H_re[j] + im * t->H_im[j];
 	}
+	return sum;
 }
 
-KERNEL static void pair_dots(const double *restrict re, const double *restrict im, const term_piece *t, size_t from, size_t to, double out[3])
+static void add_special_sums(const model *m, worker *w, size_t n)
 {
-	double s_re = 0, s_im = 0, g = 0;
-#pragma omp simd reduction(+ : s_re, s_im, g)
-	for (size_t k = from; k < to; k++)
-		add_second(re[k], im[k], t->z_re[k], t->z_im[k], t->y_re[k], t->y_im[k], &s_re, &s_im, &g);
-	out[0] = s_re, out[1] = s_im, out[2] = g;
-}
-
-static void add_special_sums(const model *m, worker *w, const piece *p)
-{
-	derivative_sums *sum = &w->sums;
 	for (size_t i = 0; i < m->specials; i++) {
 		const size_t a = m->special_at[i];
-		sum->S1[a] += dot(w->gi_re[i], w->gi_im[i], w->G_re, w->G_im, p->count);
-		sum->V[a] += dot(w->g_re, w->g_im, w->gi_re[i], w->gi_im[i], p->count);
-		for (size_t j = 0; j <= i; j++) {
-			const size_t b = m->special_at[j], row = a > b ? a : b, at = a > b ? b : a;
-			sum->X[row][at] += creal(dot(w->gi_re[i], w->gi_im[i], w->gi_re[j], w->gi_im[j], p->count));
-			for (int term = 0; term < 2; term++) {
-				double out[3];
-				pair_factors(m, &w->term[term], i, j, p->from[term], p->to[term], w->pair_re, w->pair_im);
-				pair_dots(w->pair_re, w->pair_im, &w->term[term], p->from[term], p->to[term], out);
-				sum->S2[row][at] += CMPLX(out[0], out[1]);
-				sum->Y[row][at] += out[2];
-			}
+		add_slope(w, i, n, &w->sums.S1[a], &w->sums.V[a]);
+		for (size_t k = 0; k <= i; k++) {
+			const size_t b = m->special_at[k];
+			w->sums.X[a > b ? a : b][a > b ? b : a] += slope_product(w, i, k, n);
+			for (int term = 0; term < 2; term++)
+				w->pair_H[i][k] += pair_sum(m, &w->term[term], i, k, n);
 		}
 	}
 }
 
 /* ---- from pixels to q, from q to tables ---- */
 
-static void add_piece(const model *m, worker *w, const row_frequency *f, const frequency *at, const piece *p, const polynomial chi[5],
-                      const q_factors *q)
+static void add_piece(const model *m, worker *w, const piece *p)
 {
+	const size_t n = whole_lanes(p->count);
+	fill_G(w, p);
 	for (int term = 0; term < 2; term++) {
 		term_piece *t = &w->term[term];
-		fill_phase(w, f, p, term, q, (const float *)w->e->row[at->bin], at->conjugate ? -1 : 1, t, w->G_re, w->G_im);
+		fill_phase(w, p, term, t);
 		if (m->thick)
-			fill_thickness(&w->table->pixels, f, p, term, at->q, t);
-		if (m->moves) {
-			fill_ramp(&w->table->pixels, p, term, at->q, t);
-			fill_phase_path(w->table, f, p, term, chi, t);
-		}
-		fill_specials(m, p, term, t);
+			fill_thickness(&w->table->pixels, &w->q.f, p, term, w->q.q, t);
+		if (m->by[BY_R] || m->by[BY_S])
+			fill_ramp(&w->table->pixels, p, term, w->q.q, t);
+		fill_phase_path(m, w, p, term, t);
+		fill_specials(m, n, t);
 	}
-	fill_gamma(w, p->count);
+	fill_gamma(w, n);
+	if (m->aberrations > 0)
+		add_aberration_moments(m, w, p);
 	if (m->specials > 0) {
-		fill_slopes(m, w, p->count);
-		add_special_sums(m, w, p);
+		fill_slopes(m, w, n);
+		add_special_sums(m, w, n);
 	}
-	if (m->aberrations > 0) {
-		add_aberration_moments(m, w, f, p);
-		add_special_moments(m, w, f, p, q);
-	}
+	if (m->aberrations > 0)
+		add_special_moments(m, w, p);
 }
 
 static void clear_q(const model *m, worker *w)
@@ -494,11 +505,12 @@ static void clear_q(const model *m, worker *w)
 	memset(w->B, 0, sizeof w->B);
 	memset(w->H, 0, m->specials * sizeof *w->H);
 	memset(w->X, 0, m->specials * sizeof *w->X);
+	memset(w->pair_H, 0, sizeof w->pair_H);
 	derivative_sums *s = &w->sums;
 	for (size_t i = 0; i < m->n; i++) {
 		s->S1[i] = s->V[i] = 0;
 		for (size_t j = 0; j <= i; j++) {
-			s->S2[i][j] = 0;
+			s->S2[i][j] = 0; /* S2 and Y come with pair_H and the tables */
 			s->X[i][j] = s->Y[i][j] = 0;
 		}
 	}
@@ -513,8 +525,9 @@ static const double *single_table(const model *m, worker *w, const double *y, co
 }
 
 /* S_i and V_i of the aberrations, and this q's share of the tables. h, q: monomials. */
-static void add_q(const model *m, worker *w, const double *h, const double *q, const q_factors *x)
+static void add_q(const model *m, worker *w, const double *h, const double *q)
 {
+	const q_model *x = &w->q;
 	double moment[FORMS];
 	moment_sums mixed;
 	derivative_sums *s = &w->sums;
@@ -555,54 +568,95 @@ static void add_q(const model *m, worker *w, const double *h, const double *q, c
 	}
 }
 
-static q_factors q_factors_make(double m, const sums *known)
+/* dp by the rotation (i (u - offset) in the scan frame) or log_sampling (u - offset), which move k = u - offset. */
+static polynomial frame_slope(const polynomial *p, const double offset[2], int by, double sense)
 {
-	const double W = known->W, S = cabs(known->S), P = S * S;
-	return (q_factors){.turn = S > 0 ? conj(known->S) / S : 1, .W = W, .P = P, .R_pair = 2 * m * S / W, .W_pair = 2 * m * P / (W * W),
-	                   .kappa_pair = 2 * m / W};
+	const polynomial r = polynomial_derivative(p, 1, 0), c = polynomial_derivative(p, 0, 1);
+	polynomial out = {.degree = p->degree};
+	for (int i = 0; i < 6; i++)
+		for (int j = 0; i + j < 6; j++) {
+			const double times_r = by == BY_R ? sense * c.b[i][j] : r.b[i][j], times_c = by == BY_R ? -sense * r.b[i][j] : c.b[i][j];
+			out.b[i + 1][j] += times_r;
+			out.b[i][j + 1] += times_c;
+			out.b[i][j] -= offset[0] * times_r + offset[1] * times_c;
+		}
+	return out;
 }
 
-static void add_frequency(const model *m, worker *w, const frequency *at, double weight, const sums *known, likelihood *out)
+static void fill_psi_by(const model *m, q_model *q, double sense)
+{
+	static const int from[FRAME_DERIVATIVES] = {-1, -1, BY_R, BY_R, BY_S}, by[FRAME_DERIVATIVES] = {BY_R, BY_S, BY_R, BY_S, BY_S};
+	for (int term = 0; term < 2; term++) {
+		const int sign = term == 0 ? -1 : 1;
+		const double offset[2] = {sign * q->f.h[0], sign * q->f.h[1]};
+		for (int i = 0; i < FRAME_DERIVATIVES; i++)
+			if (m->by[i])
+				q->psi_by[term][i] = frame_slope(from[i] < 0 ? &q->f.psi : &q->psi_by[term][from[i]], offset, by[i], sense);
+	}
+}
+
+static void q_model_make(q_model *q, const model *m, const evidence *e, const row_table *t, const frequency *f, double weight,
+                         const sums *known)
+{
+	const double W = known->W, S = cabs(known->S);
+	q->f = row_frequency_make(t, f->q);
+	q->q[0] = f->q[0], q->q[1] = f->q[1];
+	fill_psi_by(m, q, t->pixels.transposed ? -1 : 1);
+	q->G = (const float *)e->row[f->bin];
+	q->sign_G = f->conjugate ? -1 : 1;
+	q->turn = S > 0 ? conj(known->S) / S : 1;
+	q->R_pair = 2 * weight * S / W;
+	q->W_pair = 2 * weight * S * S / (W * W);
+	q->kappa_pair = 2 * weight / W;
+}
+
+static void add_frequency(const model *m, worker *w, double weight, const sums *known, likelihood *out)
 {
 	const row_table *t = w->table;
-	const row_frequency f = row_frequency_make(t, at->q);
-	const q_factors q = q_factors_make(weight, known);
-	const size_t pieces = row_pieces(t, &f, w->list);
-	polynomial chi[5];
+	const row_frequency *f = &w->q.f;
+	const size_t pieces = row_pieces(t, f, w->list);
 	double h_forms[FORMS], q_forms[FORMS];
-	for (int i = 0; m->moves && i < 5; i++)
-		chi[i] = row_difference(&m->chi[i], f.h);
 	for (int i = 0; m->aberrations > 0 && i < 3; i++)
-		fill_powers(t->c, i == 0 ? -f.h[1] : i == 1 ? f.h[1] : 0, t->columns, w->power[i]);
+		fill_powers(t->c, i == 0 ? -f->h[1] : i == 1 ? f->h[1] : 0, t->columns, w->power[i]);
 	clear_q(m, w);
 	for (size_t i = 0; i < pieces; i++)
-		add_piece(m, w, &f, at, &w->list[i], chi, &q);
+		add_piece(m, w, &w->list[i]);
 	if (m->aberrations > 0) {
-		monomials_fill(f.h, m->pair.degree, h_forms);
-		monomials_fill(f.q, m->pair.degree, q_forms);
-		add_q(m, w, h_forms, q_forms, &q);
+		monomials_fill(f->h, m->pair.degree, h_forms);
+		monomials_fill(f->q, m->pair.degree, q_forms);
+		add_q(m, w, h_forms, q_forms);
 	}
-	const sums turned = {.S = sqrt(q.P), .W = q.W};
+	const sums turned = {.S = cabs(known->S), .W = known->W};
 	likelihood_add_bin(out, m->n, &w->sums, weight, &turned);
+	for (size_t i = 0; i < m->specials; i++)
+		for (size_t k = 0; k <= i; k++) {
+			const size_t a = m->special_at[i], b = m->special_at[k];
+			out->hessian[(a > b ? a : b) * m->n + (a > b ? b : a)] += w->pair_H[i][k];
+		}
 }
 
 /* ---- from tables to L ---- */
 
-static void add_pairs(const model *m, const double *tables, likelihood *out)
+static void add_pairs(const model *m, const double *tables, double *single, likelihood *out)
 {
-	for (size_t i = 0; i < m->aberrations; i++)
-		for (size_t j = 0; j < m->aberrations; j++) {
-			const aberration_model *a = &m->aberration[i], *b = &m->aberration[j];
-			double sum[PAIR_TABLES] = {0};
+	for (size_t j = 0; j < m->aberrations; j++) {
+		const aberration_model *b = &m->aberration[j];
+		double *with[PAIR_TABLES];
+		for (size_t k = 0; k < PAIR_TABLES; k++) {
+			with[k] = single + k * m->single.size;
+			moment_table_times(&m->pair, tables + k * m->pair.size, k < PAIR_S_J ? &b->d : &b->s, &m->single, with[k]);
+		}
+		for (size_t i = 0; i < m->aberrations; i++) {
+			const aberration_model *a = &m->aberration[i];
+			const size_t at = a->at * m->n + b->at;
 			if (b->at > a->at)
 				continue;
-			moments_of_product(&m->pair, tables, PAIR_S_J, &a->d, &b->d, sum);
-			moments_of_product(&m->pair, tables + PAIR_S_J * m->pair.size, PAIR_TABLES - PAIR_S_J, &a->s, &b->s, sum + PAIR_S_J);
-			const size_t at = a->at * m->n + b->at;
-			out->hessian[at] += sum[PAIR_HESSIAN] - sum[PAIR_S_J];
-			out->gauss_newton[at] += sum[PAIR_J] + sum[PAIR_S_J];
-			out->sum_kappa[at] += sum[PAIR_KAPPA] + sum[PAIR_S_KAPPA];
+			const double S_J = moment_of(with[PAIR_S_J], &a->s);
+			out->hessian[at] += moment_of(with[PAIR_HESSIAN], &a->d) - S_J;
+			out->gauss_newton[at] += moment_of(with[PAIR_J], &a->d) + S_J;
+			out->sum_kappa[at] += moment_of(with[PAIR_KAPPA], &a->d) + moment_of(with[PAIR_S_KAPPA], &a->s);
 		}
+	}
 }
 
 static void add_mixed(const model *m, double *tables, likelihood *out)
@@ -636,13 +690,12 @@ static void worker_free(worker *w)
 	free(w);
 }
 
-static worker *worker_make(const model *m, const evidence *e, const row_table *table)
+static worker *worker_make(const model *m, const row_table *table)
 {
 	worker *w = aligned_alloc(sizeof(lanes), (sizeof *w + sizeof(lanes) - 1) / sizeof(lanes) * sizeof(lanes));
 	if (!w)
 		return NULL;
 	memset(w, 0, sizeof *w);
-	w->e = e;
 	w->table = table;
 	w->list = malloc(table->most_pieces * sizeof *w->list);
 	w->power[0] = aligned_alloc(sizeof(lanes), 3 * BLOCKS * table->columns * sizeof(lanes));
@@ -654,7 +707,7 @@ static worker *worker_make(const model *m, const evidence *e, const row_table *t
 	for (size_t i = 1; i < 3; i++)
 		w->power[i] = w->power[0] + i * BLOCKS * table->columns;
 	for (int i = 0; i < 2; i++)
-		for (size_t k = 0; k < PIECE; k++)
+		for (size_t k = 0; k < PIECE_ROOM; k++)
 			w->term[i].w[0][k] = 1; /* of a thin specimen, whose derivatives by x stay 0 */
 	return w;
 }
@@ -673,14 +726,15 @@ static bool sum_tasks(const model *m, const evidence *e, const row_table *table,
 	const size_t tasks = (count + BINS_PER_TASK - 1) / BINS_PER_TASK;
 #pragma omp parallel reduction(&& : ok)
 	{
-		worker *w = worker_make(m, e, table);
+		worker *w = worker_make(m, table);
 		ok = w != NULL;
 #pragma omp for schedule(dynamic)
 		for (size_t task = 0; task < tasks; task++)
 			for (size_t i = task * BINS_PER_TASK; ok && i < count && i < (task + 1) * BINS_PER_TASK; i++)
 				if (weight[i] > 0) {
 					w->tables = tables + task * tables_size(m);
-					add_frequency(m, w, &f[i], weight[i], &known[i], &part[task]);
+					q_model_make(&w->q, m, e, table, &f[i], weight[i], &known[i]);
+					add_frequency(m, w, weight[i], &known[i], &part[task]);
 				}
 		worker_free(w);
 	}
@@ -696,7 +750,7 @@ bool cpu_derivatives(const evidence *e, const optics_parameters *p, const int *p
 	model m = {0};
 	bool ok = row_table_make(&table, e, p) && model_make(&m, &table, parameter, n);
 	likelihood *part = calloc(tasks + 1, sizeof *part);
-	double *tables = calloc((tasks + 1) * tables_size(&m), sizeof *tables);
+	double *tables = calloc((tasks + 1) * tables_size(&m) + PAIR_TABLES * m.single.size, sizeof *tables);
 	ok = ok && part && tables && sum_tasks(&m, e, &table, f, count, weight, known, part, tables);
 	if (ok) {
 		double *all = tables + tasks * tables_size(&m);
@@ -704,7 +758,7 @@ bool cpu_derivatives(const evidence *e, const optics_parameters *p, const int *p
 			add_doubles((double *)out, (const double *)&part[i], sizeof *out / sizeof(double));
 			add_doubles(all, tables + i * tables_size(&m), tables_size(&m));
 		}
-		add_pairs(&m, all, out);
+		add_pairs(&m, all, all + tables_size(&m), out);
 		add_mixed(&m, all, out);
 		likelihood_mirror(out, n);
 	}

@@ -58,13 +58,19 @@ double moment_of(const double *table, const bipolynomial *b)
 	return sum;
 }
 
-void moments_of_product(const moment_layout *l, const double *tables, int count, const bipolynomial *a, const bipolynomial *b, double *sum)
+void moment_table_times(const moment_layout *pair, const double *table, const bipolynomial *b, const moment_layout *single, double *out)
 {
-	for (int i = 0; i < a->count; i++)
-		for (int j = 0; j < b->count; j++) {
-			const bipolynomial_term *s = &a->term[i], *t = &b->term[j];
-			const size_t e = monomial_at(s->y[0] + t->y[0], s->y[1] + t->y[1]), f = monomial_at(s->x[0] + t->x[0], s->x[1] + t->x[1]);
-			for (int k = 0; k < count; k++)
-				sum[k] += s->factor * t->factor * tables[(size_t)k * l->size + l->offset[e] + f];
-		}
+	const int odd = (b->term[0].y[0] + b->term[0].y[1]) % 2;
+	for (int d = odd ? 1 : 2; d <= single->degree; d += 2)
+		for (int ec = 0; ec <= d; ec++)
+			for (int df = 0; df <= single->degree - d; df++)
+				for (int fc = 0; fc <= df; fc++) {
+					double sum = 0;
+					for (int i = 0; i < b->count; i++) {
+						const bipolynomial_term *t = &b->term[i];
+						const size_t e = monomial_at(d - ec + t->y[0], ec + t->y[1]), f = monomial_at(df - fc + t->x[0], fc + t->x[1]);
+						sum += t->factor * table[pair->offset[e] + f];
+					}
+					out[single->offset[monomial_at(d - ec, ec)] + monomial_at(df - fc, fc)] = sum;
+				}
 }

@@ -61,7 +61,8 @@ void bipolynomial_add(bipolynomial *out, const moment_layout *l, const polynomia
 /* sum over k and q of weight b, from the weight's table. */
 double moment_of(const double *table, const bipolynomial *b);
 
-/* Add the sum over k and q of weight a b to sum[i], from the i-th of `count` tables that lie one after the other. */
-void moments_of_product(const moment_layout *l, const double *tables, int count, const bipolynomial *a, const bipolynomial *b, double *sum);
+/* The table of weight b, of `single`'s e with b's parity, from the table of the weight: moment_of(it, a) is the sum of weight a b. b: all
+ * odd or all even in y. */
+void moment_table_times(const moment_layout *pair, const double *table, const bipolynomial *b, const moment_layout *single, double *out);
 
 #endif

@@ -34,7 +34,7 @@ bool row_table_make(row_table *t, const evidence *e, const optics_parameters *p)
 	t->chi = row_polynomial(t, &x->chi);
 	t->columns = (size_t)(right - left) + 1;
 	t->row = malloc(e->pixels * sizeof *t->row);
-	t->c = malloc(t->columns * sizeof *t->c);
+	t->c = calloc(t->columns + LANES, sizeof *t->c);
 	if (!t->row || !t->c) {
 		row_table_free(t);
 		return false;
@@ -111,15 +111,17 @@ row_frequency row_frequency_make(const row_table *t, const double q[2])
 	return f;
 }
 
-/* The columns whose k_c + qc is within the chord of a circle, as places from `first` on, at most `count`. A place too many does no harm:
- * the aperture is 0 there, or not yet 1. */
+/* The columns whose k_c + qc is on the chord of a circle, as places from c_first on, below `count`. */
 static void chord(double radius, double vr, double c_first, double qc, double step, size_t count, size_t *from, size_t *to)
 {
-	const double square = radius * radius - vr * vr, half = square > 0 && radius > 0 ? sqrt(square) : -1;
-	const double low = ceil((-half - qc - c_first) / step), high = floor((half - qc - c_first) / step) + 1;
-	*from = low > 0 ? low < (double)count ? (size_t)low : count : 0;
-	*to = high < (double)count ? high > 0 ? (size_t)high : 0 : count;
-	if (half < 0 || *to < *from)
+	const double square = radius * radius - vr * vr, half = square > 0 && radius > 0 ? sqrt(square) : 0;
+	const double low = (-half - qc - c_first) / step, high = (half - qc - c_first) / step;
+	*from = *to = 0;
+	if (half == 0 || low > (double)count || high < 0)
+		return;
+	*from = low > 0 ? (size_t)low + ((double)(size_t)low < low) : 0;
+	*to = high < (double)count ? (size_t)high + 1 : count;
+	if (*to < *from)
 		*from = *to = 0;
 }
 

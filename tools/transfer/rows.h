@@ -12,7 +12,14 @@
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
-enum { PIECE = 64 }; /* the most pixels of a piece */
+/* A piece holds at most PIECE pixels. Loops over one run to a multiple of LANES, so that no scalar code is left at their end: arrays of
+ * PIECE_ROOM hold it, what is beyond the pixels has the amplitude 0. */
+enum { PIECE = 64, LANES = 4, PIECE_ROOM = PIECE + LANES };
+
+ALWAYS_INLINE size_t whole_lanes(size_t n)
+{
+	return (n + LANES - 1) & ~(size_t)(LANES - 1);
+}
 
 /* BF pixels side by side in a detector row. */
 typedef struct pixel_row {
@@ -30,7 +37,7 @@ typedef struct row_table {
 	polynomial chi;
 	size_t rows, columns, most_pieces;
 	pixel_row *row;
-	double *c;           /* columns: k_c */
+	double *c;           /* columns + LANES: k_c */
 } row_table;
 
 /* False when memory runs out. */
@@ -86,12 +93,10 @@ ALWAYS_INLINE void piece_aperture(const row_table *t, const row_frequency *f, co
 	const pixel_table *x = &t->pixels;
 	const double *A = x->aperture + p->first, *c = t->c + p->column;
 	const double alpha = x->semiangle, sampling[2] = {x->sampling[0], x->sampling[1]}, vr = p->r + sign * f->q[0], qc = sign * f->q[1];
-	for (size_t j = 0; j < p->from[term]; j++)
+	for (size_t j = 0; j < whole_lanes(p->count); j++)
 		a[j] = 0;
 	for (size_t j = p->from[term]; j < p->to[term]; j++)
 		a[j] = A[j];
-	for (size_t j = p->to[term]; j < p->count; j++)
-		a[j] = 0;
 	for (size_t j = p->from[term]; j < p->inner_from[term]; j++)
 		a[j] *= aperture_value(vr, c[j] + qc, alpha, alpha, sampling);
 	for (size_t j = p->inner_to[term]; j < p->to[term]; j++)
@@ -103,21 +108,38 @@ ALWAYS_INLINE void piece_thickness(const row_table *t, const row_frequency *f, c
 {
 	const pixel_table *x = &t->pixels;
 	const int sign = term == 0 ? -1 : 1;
-	const double kr = t->unit * t->unit * p->r * f->q[0], kc = t->unit * t->unit * f->q[1], *c = t->c + p->column; /* k.q in 1/A^2 */
-	for (size_t j = p->from[term]; j < p->to[term]; j++)
+	const double kr = t->unit * t->unit * p->r * f->q[0], kc = t->unit * t->unit * f->q[1]; /* k.q in 1/A^2 */
+	const double *c = t->c + p->column + p->from[term];
+	a += p->from[term];
+	for (size_t j = 0; j < whole_lanes(p->to[term] - p->from[term]); j++)
 		a[j] *= sinc_value(x->thickness / 2 * thickness_rate(sign, x->wavelength, f->q2, kr + c[j] * kc, f->tilt_phase));
 }
 
-/* Cosine and sine of psi over the term's interval. */
+/* Cosine and sine of psi over the term's interval, 0 outside but for some of the LANES after it. */
 ALWAYS_INLINE void piece_exponential(const row_table *t, const row_frequency *f, const piece *p, int term, double *restrict e_re,
                                      double *restrict e_im)
 {
 	const int sign = term == 0 ? -1 : 1;
-	const double *c = t->c + p->column, shift = sign * f->h[1];
+	const double *c = t->c + p->column + p->from[term], shift = sign * f->h[1];
 	double b[6];
 	row_coefficients(&f->psi, p->r + sign * f->h[0], b);
-	for (size_t j = p->from[term]; j < p->to[term]; j++)
+	for (size_t j = 0; j < whole_lanes(p->count); j++)
+		e_re[j] = e_im[j] = 0;
+	e_re += p->from[term];
+	e_im += p->from[term];
+	for (size_t j = 0; j < whole_lanes(p->to[term] - p->from[term]); j++)
 		sine_cosine(row_value(b, c[j] + shift), &e_im[j], &e_re[j]);
+}
+
+/* G of the piece, 0 beyond; `sign` is that of Im G. */
+ALWAYS_INLINE void piece_G(const piece *p, const float *G, double sign, double *restrict re, double *restrict im)
+{
+	for (size_t j = 0; j < whole_lanes(p->count); j++)
+		re[j] = im[j] = 0;
+	for (size_t j = 0; j < p->count; j++) {
+		re[j] = G[2 * (p->first + j)];
+		im[j] = sign * G[2 * (p->first + j) + 1];
+	}
 }
 
 #endif

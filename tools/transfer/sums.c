@@ -4,23 +4,26 @@
 #include <stdlib.h>
 #include "tools/transfer/rows.h"
 
-/* Both terms of gamma over a piece, 0 where they are not. */
-typedef struct piece_terms {
-	double a[PIECE], re[2][PIECE], im[2][PIECE];
-} piece_terms;
+/* gamma and G over a piece, with one term's amplitude and exponential. */
+typedef struct piece_gamma {
+	double a[PIECE_ROOM], e_re[PIECE_ROOM], e_im[PIECE_ROOM], re[PIECE_ROOM], im[PIECE_ROOM], G_re[PIECE_ROOM], G_im[PIECE_ROOM];
+} piece_gamma;
 
-ALWAYS_INLINE void fill_terms(const row_table *t, const row_frequency *f, const piece *p, piece_terms *x)
+ALWAYS_INLINE void fill_gamma(const row_table *t, const row_frequency *f, const piece *p, piece_gamma *x)
 {
+	for (size_t j = 0; j < whole_lanes(p->count); j++)
+		x->re[j] = x->im[j] = 0;
 	for (int term = 0; term < 2; term++) {
+		if (p->from[term] == p->to[term])
+			continue;
 		piece_aperture(t, f, p, term, x->a);
 		if (t->pixels.thickness != 0)
 			piece_thickness(t, f, p, term, x->a);
-		for (size_t j = 0; j < p->count; j++)
-			x->re[term][j] = x->im[term][j] = 0;
-		piece_exponential(t, f, p, term, x->re[term], x->im[term]);
-		for (size_t j = 0; j < p->count; j++) {
-			x->re[term][j] *= x->a[j];
-			x->im[term][j] *= x->a[j];
+		piece_exponential(t, f, p, term, x->e_re, x->e_im);
+		for (size_t j = 0; j < whole_lanes(p->count); j++) {
+			const double a = term == 0 ? x->a[j] : -x->a[j];
+			x->re[j] += a * x->e_re[j];
+			x->im[j] += a * x->e_im[j];
 		}
 	}
 }
@@ -29,22 +32,21 @@ ALWAYS_INLINE void fill_terms(const row_table *t, const row_frequency *f, const 
 KERNEL static void add_pieces(const row_table *t, const row_frequency *f, const piece *list, size_t pieces, const float *G, double sign,
                               bool with_U, double s[5])
 {
-	piece_terms x;
+	piece_gamma x;
 	for (size_t i = 0; i < pieces; i++) {
-		const piece *p = &list[i];
-		const float *g = G + 2 * p->first;
+		const size_t n = whole_lanes(list[i].count);
 		double s_re = 0, s_im = 0, w = 0, u_re = 0, u_im = 0;
-		fill_terms(t, f, p, &x);
+		fill_gamma(t, f, &list[i], &x);
+		piece_G(&list[i], G, sign, x.G_re, x.G_im);
 #pragma omp simd reduction(+ : s_re, s_im, w)
-		for (size_t j = 0; j < p->count; j++) {
-			const double g_re = x.re[0][j] - x.re[1][j], g_im = x.im[0][j] - x.im[1][j];
-			add_S(g[2 * j], sign * g[2 * j + 1], g_re, g_im, &s_re, &s_im);
-			w += g_re * g_re + g_im * g_im;
+		for (size_t j = 0; j < n; j++) {
+			add_S(x.G_re[j], x.G_im[j], x.re[j], x.im[j], &s_re, &s_im);
+			w += x.re[j] * x.re[j] + x.im[j] * x.im[j];
 		}
 		if (with_U)
 #pragma omp simd reduction(+ : u_re, u_im)
-			for (size_t j = 0; j < p->count; j++)
-				add_U(g[2 * j], sign * g[2 * j + 1], x.re[0][j] - x.re[1][j], x.im[0][j] - x.im[1][j], &u_re, &u_im);
+			for (size_t j = 0; j < n; j++)
+				add_U(x.G_re[j], x.G_im[j], x.re[j], x.im[j], &u_re, &u_im);
 		s[0] += s_re, s[1] += s_im, s[2] += w, s[3] += u_re, s[4] += u_im;
 	}
 }
