@@ -7,7 +7,7 @@ tools="decode prep fit recon save info sim"
 export SOURCE_DATE_EPOCH=0
 
 calibration=(--kv 80 --semiangle 30 --step 0.3 --sampling 3.75)
-search=(--c10 -30nm:30nm --c12 5nm)
+search=(--range C10=-30nm:30nm --range C12=5nm)
 
 setup_file() {
 	cd "$BATS_FILE_TMPDIR" || return
@@ -63,6 +63,56 @@ setup() { ln -s "$BATS_FILE_TMPDIR"/x* "$BATS_TEST_TMPDIR" && cd "$BATS_TEST_TMP
 		factor = phase.meta["upsample"]
 		image, specimen = phase["phase"][::factor, ::factor], np.load("x_truth_phase.npy")
 		assert image.shape == specimen.shape and np.corrcoef(image.ravel(), specimen.ravel())[0, 1] > 0.8
+	PY
+}
+
+@test "a fit of one region holds for the others, the whole scan, odd sizes, another step: no image is worse than with the truth" {
+	truth=(--c10 -12nm --c12 2nm,20deg --rotation 15 --transpose no)
+	sim() { ssb-sim -q "$1" --scan 64x62 --detector 26x24 --radius 8 --step "$2" --dose 2000 --phase 0.2 --specimen atoms; }
+	region() { # NAME MASTER ROI STEP
+		ssb-decode -q "$2_master.h5" --scan 64x62 --scan-roi "$3" | ssb-prep -q - --kv 80 --semiangle 30 --step "$4" --sampling 3.75 -o "$1.spectrum"
+	}
+	sim big 0.3
+	sim finer 0.25
+	region even big 0:32,0:32 0.3
+	region odd big 20:51,8:40 0.3
+	region most big 1:64,0:61 0.3
+	region all big full 0.3
+	region moved big 30:61,31:62 0.3
+	region finer finer full 0.25
+	for from in even odd; do
+		ssb-fit -q $from.spectrum --range C10=-16nm:-8nm --range C12=4nm --fix transposed=no -o $from.fit 2>/dev/null
+	done
+	for name in even odd most all moved finer; do
+		ssb-recon -q $name.spectrum "${truth[@]}" -o $name.truth
+		for from in even odd; do ssb-recon -q $name.spectrum $from.fit -o $name.$from; done
+	done
+	"$PYTHON" - <<-'PY'
+		import numpy as np, ssbfile
+		truth = {"big": np.load("big_truth_phase.npy").astype(float), "finer": np.load("finer_truth_phase.npy").astype(float)}
+		for name, shape, least in (("even", (32, 32), 0.7), ("odd", (31, 32), 0.85), ("most", (63, 61), 0.9), ("all", (64, 62), 0.93),
+		                           ("moved", (31, 31), 0.75), ("finer", (64, 62), 0.93)):
+		    corr = {}
+		    for made in "truth", "even", "odd":
+		        phase = ssbfile.load(f"{name}.{made}")
+		        (r, c), specimen = phase.meta["scan_origin"], truth["finer" if name == "finer" else "big"]
+		        assert phase["phase"].shape == shape == tuple(phase.meta["scan_shape"]), (name, phase["phase"].shape)
+		        corr[made] = np.corrcoef(phase["phase"].ravel(), specimen[r:r + shape[0], c:c + shape[1]].ravel())[0, 1]
+		    assert corr["truth"] > least and min(corr.values()) > corr["truth"] - 0.01, (name, corr)
+	PY
+}
+
+@test "both branches of a fit: one image and its negative, and the brighter atoms are what the fit alone would take" {
+	ssb-fit -q x.spectrum --start x.fit --branch both -o both.fit
+	for branch in 0 180; do ssb-recon -q x.spectrum both.fit --branch $branch -o $branch.phase; done
+	"$PYTHON" - <<-'PY'
+		import numpy as np, ssbfile
+		plain, other = ssbfile.load("0.phase"), ssbfile.load("180.phase")
+		a, b = np.array(plain["phase"], float), np.array(other["phase"], float)
+		assert np.abs(a + b).max() < 1e-5 * np.abs(a).max() and plain.meta["polarity"] > 0 > other.meta["polarity"]
+		turn = {phase.meta["fit"]["branch"]: phase.meta["optics"]["rotation_deg"] for phase in (plain, other)}
+		assert np.cos(np.radians(turn["0"])) > 0 > np.cos(np.radians(turn["180"])), turn
+		assert plain.meta["optics"]["C10_nm"] == -other.meta["optics"]["C10_nm"] == plain.meta["parameters"][0]["value"]
 	PY
 }
 
