@@ -9,7 +9,7 @@ static bool belongs(const evidence *e, size_t b, int parity)
 
 double half_bytes(const evidence *e)
 {
-	return (double)e->bins * (double)(e->pixels / 2 + 1) * sizeof(float complex);
+	return (double)e->bins * ((double)e->pixels / 2) * sizeof(float complex);
 }
 
 /* Which pixels, with their sums. */
@@ -33,7 +33,7 @@ static bool take_pixels(evidence *half, const evidence *e, int parity)
 /* One block of memory, which the first row points to. */
 static bool take_rows(evidence *half, const evidence *e, int parity)
 {
-	float complex *G = calloc(e->bins * half->pixels, sizeof *G);
+	float complex *G = calloc(e->bins * half->pixels + 1, sizeof *G);
 	const float complex **row = calloc(e->bins, sizeof *row);
 	half->row = row;
 	if (!G || !row) {

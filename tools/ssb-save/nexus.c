@@ -154,7 +154,7 @@ static void add_map(nexus *n, hid_t entry, const save_content *content)
 	text_attribute(n, data, "signal", content_name(content));
 	list_attribute(n, data, "axes", names, map->axes);
 	dataset(n, data, content_name(content), H5T_NATIVE_DOUBLE, (int)map->axes, shape, content->objective, content_unit(content));
-	for (size_t i = 0; i < map->axes; i++)
+	for (size_t i = 0; i < map->axes && i < MAP_AXES; i++)
 		listed_axis(n, data, names[i], map->axis[i].values, map->axis[i].count, map->axis[i].unit);
 	check(n, H5Gclose(data));
 }

@@ -76,7 +76,9 @@ bool reconstruct_sets(const backend *b, const evidence *e, const optics_paramete
 	if (!plane_make(&grid, e, factor, err))
 		return false;
 	sums *s = calloc(sets * grid.frequencies + 1, sizeof *s);
-	ok = (s || ssb_fail(err, SSB_RUNTIME, "out of memory")) && sum_sets(b, e, p, sets, &grid, estimator == ESTIMATOR_SSB, s, err) &&
+	if (!s)
+		ssb_fail(err, SSB_RUNTIME, "out of memory");
+	ok = s && sum_sets(b, e, p, sets, &grid, estimator == ESTIMATOR_SSB, s, err) &&
 	     images_from_sums(&grid, s, sets, estimator, e, epsilon, image, err);
 	free(s);
 	plane_free(&grid);
