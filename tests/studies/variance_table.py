@@ -24,9 +24,19 @@ def run_draw(folder, dose, draw):
         for objective in ("variance", "likelihood"):
             seconds = tools.run("ssb-fit", "spectrum", *FIT, "--objective", objective, "-o", objective)
             meta = tools.load(objective).meta
-            off, _ = study.differences(study.cartesian(meta["optics"]), study.cartesian(truth))
-            line[objective] = {"error_A": [off[name] for name in NAMES], "seconds": seconds, "objective": meta["objective"]}
+            line[objective] = {"seconds": seconds, "objective": meta["objective"], "found": meta["found"]}
+            if meta["found"]:
+                off, _ = study.differences(study.cartesian(meta["optics"]), study.cartesian(truth))
+                line[objective]["error_A"] = [off[name] for name in NAMES]
         return {**line, "commands": tools.commands}
+
+
+def rms(errors):
+    return np.sqrt((errors ** 2).mean(0)) if len(errors) else []
+
+
+def worst(errors):
+    return abs(errors).max(0) if len(errors) else []
 
 
 def main():
@@ -39,11 +49,11 @@ def main():
     lines = study.Results(given.folder / "variance.jsonl").complete(work, given.jobs)
     rows = []
     for dose in DOSES:
-        errors = [np.array([line[objective]["error_A"] for line in lines if line["dose"] == dose]) for objective in ("variance", "likelihood")]
-        rows.append([dose] + [", ".join(f"{x:.1f}" for x in np.sqrt((e ** 2).mean(0))) for e in errors] +
-                    [", ".join(f"{x:.1f}" for x in abs(e).max(0)) for e in errors])
-    print(f"Errors of {', '.join(NAMES)} in A over {given.draws} draws, truth 80, 30, 0\n")
-    print(study.table(["counts per BF pixel", "variance, rms", "likelihood, rms", "variance, worst", "likelihood, worst"], rows))
+        found = [line for line in lines if line["dose"] == dose and line["variance"]["found"] and line["likelihood"]["found"]]
+        errors = [np.array([line[objective]["error_A"] for line in found]) for objective in ("variance", "likelihood")]
+        rows.append([dose, len(found)] + [", ".join(f"{x:.1f}" for x in f(e)) for f in (rms, worst) for e in errors])
+    print(f"Errors of {', '.join(NAMES)} in A at the optimum, truth 80, 30, 0; {given.draws} draws\n")
+    print(study.table(["counts per BF pixel", "found", "variance, rms", "likelihood, rms", "variance, worst", "likelihood, worst"], rows))
 
 
 if __name__ == "__main__":

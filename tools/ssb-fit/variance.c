@@ -51,7 +51,8 @@ static double evaluate(unsigned n, const double *rad, double *gradient, void *da
 	double value = INFINITY;
 	(void)gradient;
 	for (unsigned i = 0; i < n; i++)
-		fit_parameter_set(&p, d->parameter[i], fit_parameter_get(&p, d->parameter[i]) + rad[i] / d->radians_per_unit[i]);
+		if (d->radians_per_unit[i] > 0)
+			fit_parameter_set(&p, d->parameter[i], fit_parameter_get(&p, d->parameter[i]) + rad[i] / d->radians_per_unit[i]);
 	p.thickness_A = fabs(p.thickness_A); /* gamma is even in it */
 	d->evaluations++;
 	if (!d->value(d, &p, &value, d->err)) {
@@ -201,7 +202,9 @@ static double *search_powers(const variance_problem *problem, const variance_sea
 {
 	const size_t count = search->orientations * search->candidates;
 	double *power = calloc(count, sizeof *power), *sorted = calloc(count, sizeof *sorted);
-	bool ok = (power && sorted) || ssb_fail(err, SSB_RUNTIME, "out of memory");
+	bool ok = power && sorted;
+	if (!ok)
+		ssb_fail(err, SSB_RUNTIME, "out of memory");
 	ok = ok && score(problem, search, c, c->bins < FIRST_BINS ? c->bins : FIRST_BINS, 0, power, err);
 	if (ok) {
 		memcpy(sorted, power, count * sizeof *sorted);
@@ -268,7 +271,7 @@ static bool search_start(const variance_problem *problem, const variance_search 
 	optics_parameters p;
 	out->bins = c.bins;
 	for (size_t i = 0; ok && i < FINALISTS && take_strongest(search, power, &p); i++) {
-		double rad2;
+		double rad2 = INFINITY;
 		ok = raise_power(problem, &c, &p, err) && variance_value(problem->b, problem->e, &p, &rad2, err);
 		out->evaluations++;
 		if (ok && rad2 < least_rad2) {
@@ -300,7 +303,7 @@ bool variance_fit(const variance_problem *problem, const variance_search *search
                   variance_optimum *out, ssb_error *err)
 {
 	const bool searches = search && search->orientations > 0 && search->candidates > 0;
-	optics_parameters start;
+	optics_parameters start = *likelihood_optimum;
 	*out = (variance_optimum){0};
 	if (!add_descent(problem, "likelihood", likelihood_optimum, problem->most_evaluations / (searches ? 2 : 1), out, err))
 		return false;

@@ -17,7 +17,8 @@ typedef struct variance_search {
 	size_t bins;
 } variance_search;
 
-/* What is fitted. A unit is A or rad; radians_per_unit > 0 says how much phase it makes at the aperture's edge. */
+/* What is fitted. A unit is A or rad; radians_per_unit says how much phase it makes at the aperture's edge: where that is 0 the
+ * parameter stays. */
 typedef struct variance_problem {
 	const backend *b;
 	const evidence *e;
