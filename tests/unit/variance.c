@@ -168,7 +168,8 @@ static void check_fit(const setting *s)
 	      "again with 2 threads");
 	for (size_t i = 0; i < out.starts; i++)
 		CHECK(off_A(&again.descent[i].optimum, &out.descent[i].optimum) == 0 &&
-		              again.descent[i].optimum.rotation_rad == out.descent[i].optimum.rotation_rad && again.descent[i].variance_rad2 == out.descent[i].variance_rad2,
+		              again.descent[i].optimum.rotation_rad == out.descent[i].optimum.rotation_rad &&
+		              again.descent[i].variance_rad2 == out.descent[i].variance_rad2,
 		      "%s: the same bytes", out.descent[i].origin);
 }
 
