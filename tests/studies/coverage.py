@@ -3,7 +3,7 @@
 coverage.py FOLDER [--family NAME] [--draws N] [--jobs N]: results in FOLDER/coverage-NAME.jsonl, the table on standard output.
 
 The expected counts are those of ssb-sim without noise for a specimen of PEAK_RAD, with what it modulates amplified to RMS_RAD: the weak-phase
-model is then exact, and what is tested is the error bar alone.
+model is then exact. Sampling and centre of the disk are given: an error bar says nothing of theirs (the family order-3-centre measures it).
 """
 import argparse
 import functools
@@ -13,20 +13,27 @@ import numpy as np
 
 import study
 
-PEAK_RAD, RMS_RAD, DOSES = 0.004, 0.1, (20, 2)
+PEAK_RAD, RMS_RAD, DOSES = 0.004, 0.2, (20, 2)
 MIDDLING = {"C10": (-18, 0), "C12": (4, 25)}
 HIGHER = {"C21": (400, 40), "C23": (500, -20), "C30": (12000, 0), "C32": (9000, 70), "C34": (11000, -35)}
 HIGHEST = {"C41": (4e5, 15), "C43": (3e5, 45), "C45": (4e5, -10), "C50": (-1.5e7, 0), "C52": (1e7, 60), "C54": (1.2e7, -25), "C56": (1.5e7, 5)}
 
-# specimen, truth, ssb-fit's options
+CENTRE = ("--centre", f"{study.CENTRE_PX},{study.CENTRE_PX}", "--radius", study.RADIUS_PX)
+
+# specimen, truth, ssb-fit's options; CENTRE unless the name says that it is measured
 FAMILIES = {
     "order-1": ("amorphous", {"aberrations": MIDDLING}, ()),
     "order-3": ("amorphous", {"aberrations": {**MIDDLING, **HIGHER}}, ("--order", 3)),
+    "order-3-centre": ("amorphous", {"aberrations": {**MIDDLING, **HIGHER}}, ("--order", 3)),
     "order-5": ("amorphous", {"aberrations": {**MIDDLING, **HIGHER, **HIGHEST}}, ("--order", 5)),
     "thick": ("amorphous", {"aberrations": {"C10": (-8, 0), "C12": (2, 25)}, "thick": ("--thickness", "12nm", "--tilt", "5,-3")},
-              ("--fit", "C10,C12,rotation,tilt,thickness")),
+              ("--fit", "C10,C12,rotation,tilt,thickness", "--range", "tilt=8mrad", "--range", "thickness=20nm")),
     "sampling": ("amorphous", {"aberrations": MIDDLING}, ("--fit", "C10,C12,rotation,sampling")),
 }
+
+
+def centre(family):
+    return () if family.endswith("centre") else CENTRE
 
 
 def counts_of(tools, name):
@@ -47,7 +54,7 @@ def expect(folder, family):
             mean = counts.mean((0, 1))
             expected = mean + RMS_RAD / tools.phase("x").std() * (counts - mean)
             np.save(tools.folder / "noise_free.npy", np.rint(1000 * expected.clip(0)).astype("u2"))
-            tools.prepare("noise_free.npy", "spectrum")
+            tools.prepare("noise_free.npy", "spectrum", *centre(family))
             tools.run("ssb-fit", "spectrum", *options, "-o", "start.fit")
             (tools.folder / "start.fit").rename(folder / "start.fit")
             (folder / "truth.json").write_text(study.json.dumps(full))
@@ -60,7 +67,7 @@ def run_draw(folder, family, dose, draw, start, truth, expected):
     with study.Tools(folder / "run" / f"{dose}-{draw}") as tools:
         rng = np.random.default_rng([int(1000 * dose), draw])
         np.save(tools.folder / "x.npy", rng.poisson(dose * expected).astype("u1"))
-        tools.prepare("x.npy", "spectrum")
+        tools.prepare("x.npy", "spectrum", *centre(family))
         tools.run("ssb-fit", "spectrum", *FAMILIES[family][2], "--start", start.resolve(), "-o", "fit")
         fit = tools.load("fit")
         errors = study.standard_errors(fit)

@@ -11,13 +11,13 @@ import numpy as np
 import study
 
 SPECIMENS = ("lattice", "amorphous", "atoms")
-RMS_RAD = 0.1  # of the specimen's phase
+RMS_RAD, PEAK_RAD = 0.1, 0.8  # of the specimen's phase, whichever is reached first
 
 # cases of each; ranges of the truth; counts per BF pixel; ssb-fit's options
 FAMILIES = {
     "order-1": {"cases": 60, "C10_nm": 50, "C12_nm": 15, "edge_rad": {}, "doses": (20, 2, 0.7), "fit": ()},
-    "order-3": {"cases": 60, "C10_nm": 50, "C12_nm": 15, "edge_rad": {2: 2, 3: 2}, "doses": (20, 2, 0.7), "fit": ("--order", 3)},
-    "order-5": {"cases": 18, "C10_nm": 30, "C12_nm": 10, "edge_rad": {2: 1, 3: 1, 4: 1, 5: 1}, "doses": (20, 2), "fit": ("--order", 5)},
+    "order-3": {"cases": 60, "C10_nm": 50, "C12_nm": 15, "edge_rad": {2: 2, 3: 2}, "doses": (20, 2, 0.7), "fit": ("--order", 3, "--broad", 40)},
+    "order-5": {"cases": 18, "C10_nm": 30, "C12_nm": 10, "edge_rad": {2: 1, 3: 1, 4: 1, 5: 1}, "doses": (20, 2), "fit": ("--order", 5, "--broad", 40)},
 }
 
 
@@ -46,7 +46,7 @@ def run_case(folder, family, case, dose):
     rng = np.random.default_rng([len(family), case])
     truth = study.random_truth(rng, SPECIMENS[case % 3], 1000 + case, f["C10_nm"], f["C12_nm"], f["edge_rad"])
     name = pathlib.Path(folder) / "run" / f"{family}-{case}-{dose}"
-    peak = study.peak_for_rms(f"{name}-rms", truth, RMS_RAD)
+    peak = min(PEAK_RAD, study.peak_for_rms(f"{name}-rms", truth, RMS_RAD))
     with study.Tools(name) as tools:
         full = tools.simulate("x", truth, "--dose", dose, "--phase", f"{peak:.4f}")
         tools.prepare("x_master.h5", "spectrum")
@@ -101,7 +101,7 @@ def main():
     for family in a.family or FAMILIES:
         f = FAMILIES[family]
         work = {f"{family} {case} {dose}": functools.partial(run_case, a.folder, family, case, dose)
-                for case in range(min(f["cases"], a.cases or f["cases"])) for dose in f["doses"]}
+                for dose in f["doses"] for case in range(min(f["cases"], a.cases or f["cases"]))}
         lines = study.Results(pathlib.Path(a.folder) / f"recovery-{family}.jsonl").complete(work, a.jobs)
         print(f"\n### {family}\n")
         print_table(lines)

@@ -19,8 +19,9 @@ sys.path.insert(0, str(TOP / "formats"))
 import ssbfile  # noqa: E402
 
 ORDERS = ((1, 0), (1, 2), (2, 1), (2, 3), (3, 0), (3, 2), (3, 4), (4, 1), (4, 3), (4, 5), (5, 0), (5, 2), (5, 4), (5, 6))
-KV, SEMIANGLE_MRAD, STEP_A, SCAN, DETECTOR, RADIUS_PX = 200, 20, 0.3, 32, 32, 10
+KV, SEMIANGLE_MRAD, STEP_A, SCAN, DETECTOR, RADIUS_PX = 200, 20, 0.3, 32, 26, 8
 WAVELENGTH_A = 0.025079340
+CENTRE_PX = (DETECTOR - 1) / 2
 SAMPLING_MRAD = SEMIANGLE_MRAD / RADIUS_PX
 NOISE_LIMIT = 8  # deviations of L from that of noise: below it ssb-fit says that nothing was found
 LEAST_RAD, LEAST_ROTATION_RAD = 0.1, np.deg2rad(1)  # of error that never counts as a failure
@@ -190,9 +191,9 @@ class Tools:
     def phase(self, name):
         return np.load(self.folder / f"{name}_truth_phase.npy").astype(float)
 
-    def prepare(self, acquisition, spectrum):
+    def prepare(self, acquisition, spectrum, *more):
         self.run("ssb-decode", acquisition, "--scan", f"{SCAN}x{SCAN}", "-o", "region")
-        self.run("ssb-prep", "region", "--kv", KV, "--semiangle", SEMIANGLE_MRAD, "--step", STEP_A, "--sampling", SAMPLING_MRAD, "-o", spectrum)
+        self.run("ssb-prep", "region", "--kv", KV, "--semiangle", SEMIANGLE_MRAD, "--step", STEP_A, "--sampling", SAMPLING_MRAD, *more, "-o", spectrum)
 
     def load(self, name):
         return ssbfile.load(str(self.folder / name))
