@@ -69,6 +69,17 @@ fit_meta='{
 	END
 }
 
+@test "a phase: what a stack is of, and the resolution that its halves show" {
+	make_container x phase '{"stack": {"parameter": "C10", "unit": "nm", "values": [-30, -29.5, -29]}}'
+	ssb-info x | grep -q "^ stack of 3 images: C10 from -30 to -29 nm$"
+	make_container y phase '{"fourier_ring_correlation": {"ring_per_A": 0.1, "limit_per_A": 1.5, "limit_is": "Nyquist",
+		"half_bit": {"result": "crosses", "above_from_per_A": 0.2, "frequency_per_A": 1.25, "resolution_A": 0.8},
+		"fixed_0143": {"result": "does not cross below Nyquist", "above_from_per_A": 0.1}, "correlation": [0.5, null]}}'
+	ssb-info y | grep -q "^ resolution half-bit *0.8 Å .* is above it from 0.2 to 1.25 1/Å$"
+	ssb-info y | grep -q "^ resolution 0.143 *- Å .*: does not cross below Nyquist$"
+	[ "$(ssb-info --get meta.fourier_ring_correlation.half_bit.resolution_A y)" = 0.8 ]
+}
+
 @test "every kind, from a file and from a pipe: the same words" {
 	for kind in region spectrum fit phase; do
 		make_container x $kind '{"scan_shape": [2, 3]}'
