@@ -208,6 +208,11 @@ for key, threshold in ("half_bit", half_bit), ("fixed_0143", 0.143 + 0 * half_bi
     assert frc[key]["result"] == "crosses" and abs(frc[key]["frequency_per_A"] - at) < 1e-5, (frc[key], at)
     assert abs(frc[key]["resolution_A"] * frc[key]["frequency_per_A"] - 1) < 1e-12 and abs(frc[key]["above_from_per_A"] - frequency[start]) < 1e-9'
 	done
+	ssb-recon -q odd.spectrum odd.fit -u 2 -e ssb --halves -o ssb.phase
+	check ssb.phase '
+even = (np.array(ssbfile.load("odd.spectrum")["pixel_index"]).sum(1) % 2 == 0).mean()
+halves = np.array(f["halves"], float)
+assert np.abs(even * halves[0] + (1 - even) * halves[1] - p).max() < 1e-6 * np.abs(p).max() # a mean over the pixels'
 	ssb-recon -q -t 1 odd.spectrum odd.fit -u 2 --halves --thin -o a.phase
 	ssb-recon -q -t 2 - odd.fit -u 2 --halves --thin <odd.spectrum >b.phase
 	cmp a.phase b.phase
