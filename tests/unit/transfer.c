@@ -2,6 +2,7 @@
 #include "tests/unit/backend_checks.h"
 
 #include "tools/transfer/cpu.h"
+#include "tools/transfer/gamma.h"
 #include "tools/transfer/optics_io.h"
 #include "tools/transfer/sincos.h"
 
@@ -142,6 +143,70 @@ static void check_sampling(const golden_case *g)
 	CHECK(worst < 1e-12 * most, "%s: S under a scaled detector (%.1e)", g->name, worst / most);
 }
 
+/* A disk of 100 pixels across, so that rows are taken in pieces, with every 37th pixel masked; evidence that is noise. */
+static evidence *noise_evidence(void)
+{
+	enum { SIDE = 104, SCAN = 4 };
+	KEEP_BEGIN;
+	evidence *e = calloc(1, sizeof *e);
+	int32_t(*pixel)[2] = malloc(SIDE * SIDE * sizeof *pixel), (*q)[2] = malloc(SCAN * SCAN * sizeof *q);
+	*e = (evidence){.geometry = {.wavelength_A = 0.0197, .semiangle_rad = 0.025, .sampling_rad = {0.5e-3, 0.51e-3}, .centre_px = {51.7, 52.2}},
+	                .scan = {SCAN, SCAN}, .step_A = {1.1, 0.9}, .I0_counts = 1, .pixel = pixel, .q_index = q};
+	for (int i = 0; i < SIDE * SIDE; i++)
+		if (hypot(i / SIDE - 51.7, i % SIDE - 52.2) < 50.3 && i % 37) {
+			pixel[e->pixels][0] = i / SIDE;
+			pixel[e->pixels++][1] = i % SIDE;
+		}
+	for (int r = 0; r < SCAN; r++)
+		for (int c = 0; c <= SCAN / 2; c++) {
+			q[e->bins][0] = r;
+			q[e->bins++][1] = c;
+		}
+	float complex *G = malloc(e->bins * e->pixels * sizeof *G);
+	const float complex **row = malloc(e->bins * sizeof *row);
+	unsigned long long state = 1;
+	for (size_t i = 0; i < 2 * e->bins * e->pixels; i++) {
+		state = state * 6364136223846793005u + 1442695040888963407u;
+		((float *)G)[i] = (float)(state >> 40) / 0x1p24f - 0.5f;
+	}
+	for (size_t i = 0; i < e->bins; i++)
+		row[i] = G + i * e->pixels;
+	e->row = row;
+	KEEP_END;
+	return e;
+}
+
+/* S, W, U by rows against gamma element by element. */
+static void check_rows(const evidence *e)
+{
+	ssb_error err;
+	pixel_table t;
+	overlap o;
+	const optics_parameters p = {.C_A = {[C10] = 150, [C21a] = 2e4, [C30] = 1e6}, .rotation_rad = 2, .thickness_A = 40, .tilt_rad = {1e-3, 2e-3}};
+	double worst = 0;
+	if (!pixel_table_make(&t, e, &p) || !overlap_make(&o, e->pixels))
+		exit(1);
+	for (size_t i = 0; i < e->bins; i++) {
+		frequency f = {.bin = i, .conjugate = i % 2};
+		sums got, expected = {0};
+		evidence_q(e, i, f.q);
+		overlap_select(&o, &t, f.q, e->row[i], f.conjugate);
+		overlap_gamma(&o, &t, f.q);
+		for (size_t j = 0; j < o.count; j++) {
+			const double complex gamma = CMPLX(o.term[0].amplitude[j], o.term[0].phase[j]), G = CMPLX(o.G_re[j], o.G_im[j]);
+			expected.S += G * conj(gamma);
+			expected.W += creal(gamma * conj(gamma));
+			expected.U += cabs(gamma) > GAMMA_ZERO ? G * conj(gamma) / cabs(gamma) : 0;
+		}
+		if (!backend_cpu.sums(e, &p, &f, 1, true, &got, &err))
+			exit(1);
+		worst = fmax(worst, fmax(cabs(got.S - expected.S), fmax(fabs(got.W - expected.W), cabs(got.U - expected.U))));
+	}
+	CHECK(worst < 1e-9, "long rows with holes: S, W, U as pixel by pixel (%.1e)", worst);
+	pixel_table_free(&t);
+	overlap_free(&o);
+}
+
 /* Through a header and back: what differs from the spectrum's is kept, what does not is no key. */
 static void check_header(void)
 {
@@ -163,6 +228,9 @@ int main(void)
 {
 	check_sincos();
 	check_header();
+	const golden_case noise = {.name = "long rows with holes", .e = noise_evidence()};
+	check_rows(noise.e);
+	check_differences(&noise);
 	for (size_t i = 0; i < golden_count(); i++) {
 		const golden_case g = golden_read(i);
 		check_gamma(&g);

@@ -100,9 +100,10 @@ SSB_HD double amplitude_slope(double a, double ai, double w0, double w1, double 
 }
 
 /* A_ij of two specials. */
-SSB_HD double amplitude_curvature(double a, double ai, double aj, double aij, const double w[3], double xi, double xj, double xij)
+SSB_HD double amplitude_curvature(double a, double ai, double aj, double aij, double w0, double w1, double w2, double xi, double xj,
+                                  double xij)
 {
-	return a * (w[2] * xi * xj + w[1] * xij) + w[1] * (ai * xj + aj * xi) + w[0] * aij;
+	return a * (w2 * xi * xj + w1 * xij) + w1 * (ai * xj + aj * xi) + w0 * aij;
 }
 
 /* (u + i v) e^{i psi}, v = A d_i: added to dgamma/di by T_-, subtracted by T_+ */

@@ -435,25 +435,30 @@ static const double *second_x(const term_piece *t, int a, int b)
 	return a == THICKNESS ? t->x_thickness[b - TILT_R] : b == THICKNESS ? t->x_thickness[a - TILT_R] : t->none;
 }
 
-/* Sum of the Hessian's weight times d2T/didk e^{-i psi} of two specials. */
-KERNEL static double pair_sum(const model *m, const term_piece *t, size_t i, size_t k, size_t n)
+ALWAYS_INLINE double pair_sum_of(const model *m, const term_piece *t, size_t i, size_t k, size_t n, bool thick)
 {
 	const int a = m->special[i], b = m->special[k];
 	const bool move = a >= ROTATION && b >= ROTATION;
 	const double *psi2 = move ? t->psi_by[second_by(a, b)] : t->none, *a12 = move ? t->a_by[second_by(a, b)] : t->none;
 	const double *xa = t->x[a - TILT_R], *xb = t->x[b - TILT_R], *xab = second_x(t, a, b);
-	const double *a1 = amplitude_by(t, a), *a2 = amplitude_by(t, b);
+	const double *a1 = amplitude_by(t, a), *a2 = amplitude_by(t, b), *w0 = t->w[0], *w1 = t->w[1], *w2 = t->w[2];
+	const double *di = t->d[i], *dk = t->d[k], *ui = t->u[i], *uk = t->u[k];
 	double sum = 0;
 #pragma omp simd reduction(+ : sum)
 	for (size_t j = 0; j < n; j++) {
-		const double w[3] = {t->w[0][j], t->w[1][j], t->w[2][j]};
 		double re, im;
-		pair_factor(t->A[j], t->d[i][j], t->d[k][j], t->u[i][j], t->u[k][j], &re, &im);
-		re += m->thick ? amplitude_curvature(t->a[j], a1[j], a2[j], a12[j], w, xa[j], xb[j], xab[j]) : a12[j];
+		pair_factor(t->A[j], di[j], dk[j], ui[j], uk[j], &re, &im);
+		re += thick ? amplitude_curvature(t->a[j], a1[j], a2[j], a12[j], w0[j], w1[j], w2[j], xa[j], xb[j], xab[j]) : a12[j];
 		im += t->A[j] * psi2[j];
 		sum += re * t->H_re[j] + im * t->H_im[j];
 	}
 	return sum;
+}
+
+/* Sum of the Hessian's weight times d2T/didk e^{-i psi} of two specials. */
+KERNEL static double pair_sum(const model *m, const term_piece *t, size_t i, size_t k, size_t n)
+{
+	return m->thick ? pair_sum_of(m, t, i, k, n, true) : pair_sum_of(m, t, i, k, n, false);
 }
 
 static void add_special_sums(const model *m, worker *w, size_t n)

@@ -43,10 +43,11 @@ void bipolynomial_add(bipolynomial *out, const moment_layout *l, const polynomia
 				for (int b = 0; b <= j; b++) {
 					if ((a + b) % 2 != odd || a + b == 0)
 						continue;
-					bipolynomial_term t = {.factor = factor * p->b[i][j] * binomial[i][a] * binomial[j][b],
-					                       .x = {i - a + by[0], j - b + by[1]}, .y = {a + by[2], b + by[3]}};
-					t.at = l->offset[monomial_at(t.y[0], t.y[1])] + monomial_at(t.x[0], t.x[1]);
-					out->term[out->count++] = t;
+					const int xr = i - a + by[0], xc = j - b + by[1], yr = a + by[2], yc = b + by[3];
+					out->term[out->count++] = (bipolynomial_term){
+						.factor = factor * p->b[i][j] * binomial[i][a] * binomial[j][b],
+						.x = {(unsigned char)xr, (unsigned char)xc}, .y = {(unsigned char)yr, (unsigned char)yc},
+						.at = (unsigned short)(l->offset[monomial_at(yr, yc)] + monomial_at(xr, xc))};
 				}
 }
 

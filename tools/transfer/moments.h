@@ -46,8 +46,8 @@ void moment_table_add(const moment_layout *l, double *table, const double *y, co
 enum { MOST_TERMS = 64 };
 typedef struct bipolynomial_term {
 	double factor;
-	int x[2], y[2]; /* exponents */
-	size_t at;      /* in a table of the layout it was made for */
+	unsigned char x[2], y[2]; /* exponents */
+	unsigned short at;        /* in a table of the layout it was made for */
 } bipolynomial_term;
 
 typedef struct bipolynomial {

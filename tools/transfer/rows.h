@@ -13,7 +13,7 @@
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
 /* A piece holds at most PIECE pixels. Loops over one run to a multiple of LANES, so that no scalar code is left at their end: arrays of
- * PIECE_ROOM hold it, what is beyond the pixels has the amplitude 0. */
+ * PIECE_ROOM hold it. Beyond the pixels, and outside a term's interval, the amplitude is 0 and all else may be anything finite. */
 enum { PIECE = 64, LANES = 4, PIECE_ROOM = PIECE + LANES };
 
 ALWAYS_INLINE size_t whole_lanes(size_t n)
@@ -93,10 +93,8 @@ ALWAYS_INLINE void piece_aperture(const row_table *t, const row_frequency *f, co
 	const pixel_table *x = &t->pixels;
 	const double *A = x->aperture + p->first, *c = t->c + p->column;
 	const double alpha = x->semiangle, sampling[2] = {x->sampling[0], x->sampling[1]}, vr = p->r + sign * f->q[0], qc = sign * f->q[1];
-	for (size_t j = 0; j < whole_lanes(p->count); j++)
-		a[j] = 0;
-	for (size_t j = p->from[term]; j < p->to[term]; j++)
-		a[j] = A[j];
+	for (long j = 0, n = (long)whole_lanes(p->count), from = (long)p->from[term], to = (long)p->to[term]; j < n; j++)
+		a[j] = j >= from && j < to ? A[j] : 0;
 	for (size_t j = p->from[term]; j < p->inner_from[term]; j++)
 		a[j] *= aperture_value(vr, c[j] + qc, alpha, alpha, sampling);
 	for (size_t j = p->inner_to[term]; j < p->to[term]; j++)
@@ -115,7 +113,7 @@ ALWAYS_INLINE void piece_thickness(const row_table *t, const row_frequency *f, c
 		a[j] *= sinc_value(x->thickness / 2 * thickness_rate(sign, x->wavelength, f->q2, kr + c[j] * kc, f->tilt_phase));
 }
 
-/* Cosine and sine of psi over the term's interval, 0 outside but for some of the LANES after it. */
+/* Cosine and sine of psi over the term's interval. */
 ALWAYS_INLINE void piece_exponential(const row_table *t, const row_frequency *f, const piece *p, int term, double *restrict e_re,
                                      double *restrict e_im)
 {
@@ -123,19 +121,15 @@ ALWAYS_INLINE void piece_exponential(const row_table *t, const row_frequency *f,
 	const double *c = t->c + p->column + p->from[term], shift = sign * f->h[1];
 	double b[6];
 	row_coefficients(&f->psi, p->r + sign * f->h[0], b);
-	for (size_t j = 0; j < whole_lanes(p->count); j++)
-		e_re[j] = e_im[j] = 0;
 	e_re += p->from[term];
 	e_im += p->from[term];
 	for (size_t j = 0; j < whole_lanes(p->to[term] - p->from[term]); j++)
 		sine_cosine(row_value(b, c[j] + shift), &e_im[j], &e_re[j]);
 }
 
-/* G of the piece, 0 beyond; `sign` is that of Im G. */
+/* G of the piece; `sign` is that of Im G. */
 ALWAYS_INLINE void piece_G(const piece *p, const float *G, double sign, double *restrict re, double *restrict im)
 {
-	for (size_t j = 0; j < whole_lanes(p->count); j++)
-		re[j] = im[j] = 0;
 	for (size_t j = 0; j < p->count; j++) {
 		re[j] = G[2 * (p->first + j)];
 		im[j] = sign * G[2 * (p->first + j) + 1];

@@ -2,6 +2,7 @@
 #include "tools/transfer/cpu.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include "tools/transfer/rows.h"
 
 /* gamma and G over a piece, with one term's amplitude and exponential. */
@@ -33,6 +34,7 @@ KERNEL static void add_pieces(const row_table *t, const row_frequency *f, const 
                               bool with_U, double s[5])
 {
 	piece_gamma x;
+	memset(&x, 0, sizeof x); /* what is beyond a piece must be finite */
 	for (size_t i = 0; i < pieces; i++) {
 		const size_t n = whole_lanes(list[i].count);
 		double s_re = 0, s_im = 0, w = 0, u_re = 0, u_im = 0;

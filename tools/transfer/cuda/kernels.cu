@@ -250,8 +250,8 @@ DEVICE_FUNCTION void pair_factor_at(const derivative_model *m, const term_elemen
 	const bool move = a >= ROTATION && b >= ROTATION;
 	pair_factor(e->A, e->d[i], e->d[j], e->u[i], e->u[j], re, im);
 	if (a >= ABERRATIONS && b >= ABERRATIONS) {
-		*re += amplitude_curvature(e->a, amplitude_by(e, a), amplitude_by(e, b), move ? e->a_by[second_by(a, b)] : 0, e->path.w,
-		                           e->path.x[a - TILT_R], e->path.x[b - TILT_R], second_x_at(&e->path, a, b));
+		*re += amplitude_curvature(e->a, amplitude_by(e, a), amplitude_by(e, b), move ? e->a_by[second_by(a, b)] : 0, e->path.w[0],
+		                           e->path.w[1], e->path.w[2], e->path.x[a - TILT_R], e->path.x[b - TILT_R], second_x_at(&e->path, a, b));
 		*im += move ? e->A * e->psi_by[second_by(a, b)] : 0;
 	} else if (a >= ROTATION || b >= ROTATION) {
 		*im += e->A * (a >= ROTATION ? e->along[j][a - ROTATION] : e->along[i][b - ROTATION]);
