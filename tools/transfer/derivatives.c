@@ -15,7 +15,8 @@
 #include "tools/transfer/moments.h"
 #include "tools/transfer/rows.h"
 
-enum { BINS_PER_TASK = 64, BLOCK = 4, BLOCKS = 3, MOST_MOMENT = 10 }; /* moments up to degree 10, eleven powers in three vectors */
+enum { LEAST_BINS = 64, MOST_TASKS = 256 }; /* a task has tables of its own */
+enum { BLOCK = 4, BLOCKS = 3, MOST_MOMENT = 10 }; /* moments up to degree 10, eleven powers in three vectors */
 
 typedef double lanes __attribute__((vector_size(BLOCK * sizeof(double))));
 typedef double column[PIECE_ROOM];
@@ -206,7 +207,8 @@ static void graded(const moment_sums *s, int degree, double *out)
 			out[monomial_at(a, b)] = s->m[a][b / BLOCK][b % BLOCK];
 }
 
-static void subtract(const moment_sums *a, const moment_sums *b, double sign, moment_sums *out)
+/* a + sign b */
+static void combine(const moment_sums *a, const moment_sums *b, double sign, moment_sums *out)
 {
 	for (int i = 0; i <= MOST_MOMENT; i++)
 		for (int j = 0; j < BLOCKS; j++)
@@ -555,13 +557,13 @@ static void add_q(const model *m, worker *w, const double *h, const double *q)
 	table = single_table(m, w, q, moment);
 	for (size_t i = 0; i < m->aberrations; i++)
 		s->V[m->aberration[i].at] -= moment_of(table, &m->aberration[i].s);
-	subtract(&w->Az_im[1], &w->Az_im[0], 1, &mixed);
+	combine(&w->Az_im[1], &w->Az_im[0], 1, &mixed);
 	graded(&mixed, m->degree, moment);
 	moment_table_add(&m->single, frame_table(m, w->tables, FRAME_EVEN), h, moment, x->R_pair);
 	table = single_table(m, w, h, moment);
 	for (size_t i = 0; i < m->aberrations; i++)
 		s->S1[m->aberration[i].at] += moment_of(table, &m->aberration[i].d);
-	subtract(&w->Az_im[1], &w->Az_im[0], -1, &mixed);
+	combine(&w->Az_im[1], &w->Az_im[0], -1, &mixed);
 	graded(&mixed, m->degree, moment);
 	moment_table_add(&m->single, frame_table(m, w->tables, FRAME_SIGNED), h, moment, x->R_pair);
 	for (size_t i = 0; i < m->specials; i++) {
@@ -723,19 +725,25 @@ static void add_doubles(double *to, const double *from, size_t n)
 		to[i] += from[i];
 }
 
-/* Tasks of a fixed number of bins, each summed in order by one thread, then the tasks in order: the same for any thread count. */
+/* How many bins a task has, whatever the number of threads. */
+static size_t bins_per_task(size_t count)
+{
+	return count / MOST_TASKS > LEAST_BINS ? (count + MOST_TASKS - 1) / MOST_TASKS : LEAST_BINS;
+}
+
+/* Each task is summed in order by one thread, then the tasks in order: the same for any thread count. */
 static bool sum_tasks(const model *m, const evidence *e, const row_table *table, const frequency *f, size_t count, const double *weight,
                       const sums *known, likelihood *part, double *tables)
 {
 	bool ok = true;
-	const size_t tasks = (count + BINS_PER_TASK - 1) / BINS_PER_TASK;
+	const size_t bins = bins_per_task(count), tasks = (count + bins - 1) / bins;
 #pragma omp parallel reduction(&& : ok)
 	{
 		worker *w = worker_make(m, table);
 		ok = w != NULL;
 #pragma omp for schedule(dynamic)
 		for (size_t task = 0; task < tasks; task++)
-			for (size_t i = task * BINS_PER_TASK; ok && i < count && i < (task + 1) * BINS_PER_TASK; i++)
+			for (size_t i = task * bins; ok && i < count && i < (task + 1) * bins; i++)
 				if (weight[i] > 0) {
 					w->tables = tables + task * tables_size(m);
 					q_model_make(&w->q, m, e, table, &f[i], weight[i], &known[i]);
@@ -750,12 +758,12 @@ bool cpu_derivatives(const evidence *e, const optics_parameters *p, const int *p
                      const double *weight, const sums *known, likelihood *out, ssb_error *err)
 {
 	memset(out, 0, sizeof *out);
-	const size_t tasks = (count + BINS_PER_TASK - 1) / BINS_PER_TASK;
+	const size_t bins = bins_per_task(count), tasks = (count + bins - 1) / bins;
 	row_table table = {0};
 	model m = {0};
 	bool ok = row_table_make(&table, e, p) && model_make(&m, &table, parameter, n);
 	likelihood *part = calloc(tasks + 1, sizeof *part);
-	double *tables = calloc((tasks + 1) * tables_size(&m) + PAIR_TABLES * m.single.size, sizeof *tables);
+	double *tables = calloc((tasks + 1) * tables_size(&m) + PAIR_TABLES * m.single.size + 1, sizeof *tables);
 	ok = ok && part && tables && sum_tasks(&m, e, &table, f, count, weight, known, part, tables);
 	if (ok) {
 		double *all = tables + tasks * tables_size(&m);

@@ -1,7 +1,5 @@
 #include "tools/transfer/moments.h"
 
-#include <stdlib.h>
-
 void monomials_fill(const double x[2], int degree, double *out)
 {
 	out[0] = 1;
@@ -36,7 +34,6 @@ void moment_table_add(const moment_layout *l, double *restrict table, const doub
 
 void bipolynomial_add(bipolynomial *out, const moment_layout *l, const polynomial *p, int odd, const int by[4], double factor)
 {
-	static const double binomial[7][7] = {{1}, {1, 1}, {1, 2, 1}, {1, 3, 3, 1}, {1, 4, 6, 4, 1}, {1, 5, 10, 10, 5, 1}, {1, 6, 15, 20, 15, 6, 1}};
 	for (int i = 0; i < 7; i++)
 		for (int j = 0; i + j < 7; j++)
 			for (int a = 0; p->b[i][j] != 0 && a <= i; a++)
@@ -45,7 +42,7 @@ void bipolynomial_add(bipolynomial *out, const moment_layout *l, const polynomia
 						continue;
 					const int xr = i - a + by[0], xc = j - b + by[1], yr = a + by[2], yc = b + by[3];
 					out->term[out->count++] = (bipolynomial_term){
-						.factor = factor * p->b[i][j] * binomial[i][a] * binomial[j][b],
+						.factor = factor * p->b[i][j] * polynomial_binomial[i][a] * polynomial_binomial[j][b],
 						.x = {(unsigned char)xr, (unsigned char)xc}, .y = {(unsigned char)yr, (unsigned char)yc},
 						.at = (unsigned short)(l->offset[monomial_at(yr, yc)] + monomial_at(xr, xc))};
 				}

@@ -10,6 +10,8 @@ const aberration_term aberration_terms[ABERRATIONS] = {
 	{"C52b", 5, 2, true},  {"C54a", 5, 4, false}, {"C54b", 5, 4, true},  {"C56a", 5, 6, false}, {"C56b", 5, 6, true},
 };
 
+const double polynomial_binomial[7][7] = {{1}, {1, 1}, {1, 2, 1}, {1, 3, 3, 1}, {1, 4, 6, 4, 1}, {1, 5, 10, 10, 5, 1}, {1, 6, 15, 20, 15, 6, 1}};
+
 double optics_wavelength_A(double kilovolt)
 {
 	const double h = 6.62607015e-34, m = 9.1093837015e-31, e = 1.602176634e-19, c = 299792458.0;
@@ -28,10 +30,9 @@ static void add_term(double b[7][7], int j, int m, bool sine, double w)
 			im[k] += re_before;
 		}
 	const double *part = sine ? im : re;
-	const int binomial[4][4] = {{1}, {1, 1}, {1, 2, 1}, {1, 3, 3, 1}};
 	for (int s = 0; s <= j; s++)
 		for (int k = 0; k <= m; k++)
-			b[2 * (j - s) + m - k][2 * s + k] += w * binomial[j][s] * part[k];
+			b[2 * (j - s) + m - k][2 * s + k] += w * polynomial_binomial[j][s] * part[k];
 }
 
 polynomial chi_from_coefficients(const double C_A[ABERRATIONS], double wavelength_A)

@@ -65,6 +65,8 @@ typedef struct polynomial {
 	int degree;
 } polynomial;
 
+extern const double polynomial_binomial[7][7]; /* n over k */
+
 /* The polynomial of all 25 coefficients C_A at this wavelength (section 3). */
 polynomial chi_from_coefficients(const double C_A[ABERRATIONS], double wavelength_A);
 

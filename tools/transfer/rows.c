@@ -33,7 +33,7 @@ bool row_table_make(row_table *t, const evidence *e, const optics_parameters *p)
 	t->step = x->sampling[1] / x->semiangle;
 	t->chi = row_polynomial(t, &x->chi);
 	t->columns = (size_t)(right - left) + 1;
-	t->row = malloc(e->pixels * sizeof *t->row);
+	t->row = malloc((e->pixels + 1) * sizeof *t->row);
 	t->c = calloc(t->columns + LANES, sizeof *t->c);
 	if (!t->row || !t->c) {
 		row_table_free(t);
@@ -83,7 +83,6 @@ polynomial row_polynomial(const row_table *t, const polynomial *p)
 
 polynomial row_difference(const polynomial *p, const double h[2])
 {
-	static const double binomial[7][7] = {{1}, {1, 1}, {1, 2, 1}, {1, 3, 3, 1}, {1, 4, 6, 4, 1}, {1, 5, 10, 10, 5, 1}, {1, 6, 15, 20, 15, 6, 1}};
 	double hr[7] = {1}, hc[7] = {1};
 	for (int i = 1; i < 7; i++) {
 		hr[i] = hr[i - 1] * h[0];
@@ -94,7 +93,7 @@ polynomial row_difference(const polynomial *p, const double h[2])
 		for (int j = 0; i + j <= p->degree; j++)
 			for (int a = 0; a <= i; a++)
 				for (int b = 1 - a % 2; b <= j; b += 2)
-					d.b[i - a][j - b] += 2 * p->b[i][j] * binomial[i][a] * binomial[j][b] * hr[a] * hc[b];
+					d.b[i - a][j - b] += 2 * p->b[i][j] * polynomial_binomial[i][a] * polynomial_binomial[j][b] * hr[a] * hc[b];
 	return d;
 }
 
