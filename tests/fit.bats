@@ -182,9 +182,9 @@ PYTHON
 	fails 2 "not NAME=VALUE" ssb-fit one.spectrum --fix C10 -o x.fit
 	fails 2 "azimuth" ssb-fit one.spectrum --fix C12=2nm -o x.fit
 	fails 2 "yes nor no" ssb-fit one.spectrum --fix transposed=maybe -o x.fit
-	fails 2 "c10" ssb-fit one.spectrum --range C10=10nm -o x.fit
-	fails 2 "c10" ssb-fit one.spectrum --range C10=10nm:-10nm -o x.fit
-	fails 2 "c12" ssb-fit one.spectrum --range C12=nan -o x.fit
+	fails 2 "two values" ssb-fit one.spectrum --range C10=10nm -o x.fit
+	fails 2 "10nm:-10nm" ssb-fit one.spectrum --range C10=10nm:-10nm -o x.fit
+	fails 2 "nan" ssb-fit one.spectrum --range C12=nan -o x.fit
 	fails 4 "cuda" ssb-fit one.spectrum --device cuda -o x.fit
 	fails 1 "do not fit in --memory" ssb-fit one.spectrum --range C12=20um --memory 100M -o x.fit
 	fails 2 "gpu" ssb-fit one.spectrum --device gpu -o x.fit

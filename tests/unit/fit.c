@@ -13,7 +13,7 @@ static int parameter_of(const char *name)
 	exit(fprintf(stderr, "no parameter %s\n", name));
 }
 
-static evaluations spent = {.most = 1000000};
+static evaluations spent = {.most = 1e9, .bins = 1};
 
 static objective all_bins(const evidence *e)
 {
@@ -85,7 +85,7 @@ static void check_differences(const evidence *e, const optics_parameters *p, con
 	if (!objective_value(&f, p, &L, &err) || !objective_derivatives(&f, p, parameter, FIT_PARAMETERS, &at, &err))
 		exit(1);
 	for (int i = 0; i < FIT_PARAMETERS; i++) {
-		const double scale = sqrt(L / at.gauss_newton[i * FIT_PARAMETERS + i]), h = (i == ROTATION ? 1e-6 : 1e-4) * scale;
+		const double scale = sqrt(L / at.gauss_newton[i * FIT_PARAMETERS + i]), h = (i >= ROTATION ? 1e-6 : 1e-4) * scale;
 		const optics_parameters high = nudged(*p, i, h), low = nudged(*p, i, -h);
 		if (!objective_value(&f, &high, &L_up, &err) || !objective_derivatives(&f, &high, parameter, FIT_PARAMETERS, up, &err) ||
 		    !objective_value(&f, &low, &L_down, &err) || !objective_derivatives(&f, &low, parameter, FIT_PARAMETERS, down, &err))

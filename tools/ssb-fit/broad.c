@@ -108,9 +108,9 @@ bool broad_search(const run *r, const parameter_set *set, const optics_parameter
 	search_grid g = {0};
 	size_t n = 0, looked = 0;
 	bool ok = kept ? search_grid_make(&g, r->problem, &r->ranking, err) : ssb_fail(err, SSB_RUNTIME, "out of memory"), done = false;
-	for (size_t i = 0; ok && !done && i < r->problem->broad * orientations; i++) {
-		message_progress("broad search", i, r->problem->broad * orientations);
-		ok = look(r, set, &g, &s, i / orientations, &orientation[i % orientations], &found, err);
+	for (size_t i = 0; ok && !done && i < r->problem->broad; i++) {
+		message_progress("broad search", i, r->problem->broad);
+		ok = look(r, set, &g, &s, i, &orientation[i % orientations], &found, err);
 		if (!ok)
 			break;
 		looked++;

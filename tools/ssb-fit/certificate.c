@@ -6,7 +6,8 @@
 /* Deviations of pure noise that its best candidate stays below (4 to 6 seen with every rotation looked at). physics.md's own test, eta within 3 of its noise, calls
  * fits lost that are 35 deviations out: the incoherent power in eta's denominator is far noisier than the coherent sum in L. */
 static const double NOISE_LIMIT = 8;
-static const double UNDETERMINED_RAD = 1; /* a direction whose error is beyond it is beyond linear error bars, too */
+static const double UNDETERMINED_RAD = 1;
+static const double FLAT = 1e-10; /* of the largest curvature: rounding */
 enum { MATRIX = FIT_PARAMETERS * FIT_PARAMETERS };
 
 /* Signal power sum m sum_k (|G|^2 - G(0,k)) over the bins used, in their order. */
@@ -108,17 +109,16 @@ certificate certify(const objective *f, const optimum *o, size_t n)
 
 size_t certify_directions(const likelihood *l, double sigma2, const double *rad, size_t n, double *deviation_rad, double *axis)
 {
-	double H[MATRIX], curvature[FIT_PARAMETERS];
+	double curvature[FIT_PARAMETERS];
 	size_t undetermined = 0;
 	for (size_t i = 0; i < n; i++)
 		for (size_t j = 0; j < n; j++)
-			H[i * n + j] = (l->gauss_newton[i * n + j] - sigma2 * l->sum_kappa[i * n + j]) / (rad[i] * rad[j]);
-	if (n == 0 || LAPACKE_dsyev(LAPACK_ROW_MAJOR, 'V', 'U', (lapack_int)n, H, (lapack_int)n, curvature) != 0)
+			axis[i * n + j] = (l->gauss_newton[i * n + j] - sigma2 * l->sum_kappa[i * n + j]) / (rad[i] * rad[j]);
+	if (n == 0 || LAPACKE_dsyev(LAPACK_ROW_MAJOR, 'V', 'U', (lapack_int)n, axis, (lapack_int)n, curvature) != 0)
 		return 0;
-	while (undetermined < n && curvature[undetermined] <= 2 * sigma2 / (UNDETERMINED_RAD * UNDETERMINED_RAD))
-		undetermined++;
-	*deviation_rad = curvature[0] > 0 ? sqrt(2 * sigma2 / curvature[0]) : INFINITY;
-	for (size_t i = 0; i < n; i++)
-		axis[i] = H[i * n];
+	for (size_t i = 0; i < n; i++) {
+		deviation_rad[i] = curvature[i] > FLAT * curvature[n - 1] ? sqrt(2 * sigma2 / curvature[i]) : INFINITY;
+		undetermined += deviation_rad[i] > UNDETERMINED_RAD;
+	}
 	return undetermined;
 }

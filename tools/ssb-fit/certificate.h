@@ -17,8 +17,8 @@ typedef struct certificate {
 /* Of the optimum that `f` was evaluated at last, its derivatives by n parameters. */
 certificate certify(const objective *f, const optimum *o, size_t n);
 
-/* How many of the n directions of the parameters, measured in rad per unit, the data do not determine to 1 rad: by the eigenvalues of H.
- * Of the weakest: its deviation (INFINITY without curvature) and axis[n]. */
+/* The n directions of the parameters (in rad: times `rad` per unit) along which H has its eigenvalues, weakest first: their deviations
+ * (INFINITY without curvature) and, by columns, axis[n x n]. Returns how many the data do not determine to 1 rad. */
 size_t certify_directions(const likelihood *l, double sigma2, const double *rad, size_t n, double *deviation_rad, double *axis);
 
 #endif

@@ -7,6 +7,7 @@
 
 static const double QUICK = 0.3;       /* last step of a climb that ranks, in standard errors */
 static const double CONVINCING = 0.8;  /* explained: a false optimum of a strong specimen reached 0.51 */
+static const double NOISY = 0.3, FAR_OUT = 30; /* where eta's own noise hides that: its least and the optimum's deviations of pure noise */
 static const double SAME_RAD = 0.3;    /* optima nearer than that are one */
 
 refined climb_begin(const run *r, const start *s)
@@ -86,7 +87,8 @@ bool climb_convincing(const run *r, const optimum *o, size_t bins, bool *yes, ss
 	const bool ok = climb_objective(r, bins, &f, err) && objective_value(&f, &o->p, &L, err);
 	if (ok) {
 		const certificate c = certify(&f, o, 0);
-		*yes = c.explained - 2 * c.explained_noise > CONVINCING;
+		*yes = c.explained - 2 * c.explained_noise > CONVINCING ||
+		       (c.explained > CONVINCING && c.explained_noise < NOISY && c.significance > FAR_OUT);
 	}
 	objective_free(&f);
 	return ok;

@@ -212,19 +212,20 @@ static bool same_order(int a, int b)
 	return aberration_terms[a].n == aberration_terms[b].n && aberration_terms[a].m == aberration_terms[b].m;
 }
 
-/* Take the last of the parameters that make up the direction, and its partner, out of the set; back to its held value. */
+/* Take the last of the parameters that make up the direction `axis` (stride n), and its partner, out of the set; back to its held value. */
 static void leave_out(const run *r, const double *axis)
 {
 	fit_result *result = r->result;
+	const size_t n = result->set.n;
 	double most = 0;
 	int last = -1;
 	size_t kept = 0;
-	for (size_t i = 0; i < result->set.n; i++)
-		most = fmax(most, fabs(axis[i]));
-	for (size_t i = 0; i < result->set.n; i++)
-		if (fabs(axis[i]) > most / 2)
+	for (size_t i = 0; i < n; i++)
+		most = fmax(most, fabs(axis[i * n]));
+	for (size_t i = 0; i < n; i++)
+		if (fabs(axis[i * n]) > most / 2)
 			last = result->set.parameter[i];
-	for (size_t i = 0; i < result->set.n; i++) {
+	for (size_t i = 0; i < n; i++) {
 		const int parameter = result->set.parameter[i];
 		if (!same_order(parameter, last)) {
 			result->set.parameter[kept++] = parameter;
@@ -239,45 +240,72 @@ static void leave_out(const run *r, const double *axis)
 static void record_direction(const run *r, double deviation_rad, const double *axis)
 {
 	json_t *entry = json_object(), *weights = json_object();
-	for (size_t i = 0; i < r->result->set.n; i++)
-		if (fabs(axis[i]) > NAMED)
-			json_object_set_new(weights, fit_parameter_name(r->result->set.parameter[i]), json_real(axis[i]));
+	const size_t n = r->result->set.n;
+	for (size_t i = 0; i < n; i++)
+		if (fabs(axis[i * n]) > NAMED)
+			json_object_set_new(weights, fit_parameter_name(r->result->set.parameter[i]), json_real(axis[i * n]));
 	if (isfinite(deviation_rad))
 		json_object_set_new(entry, "deviation_rad", json_real(deviation_rad));
 	json_object_set_new(entry, "weights", weights);
 	json_array_append_new(r->result->directions, entry);
 }
 
-static void warn_of_directions(const run *r, size_t asked)
+/* Names of what makes up the weak directions, once each. */
+static void name_weak(const run *r, size_t weak, const double *axis, char *names, size_t size)
+{
+	const size_t n = r->result->set.n;
+	*names = 0;
+	for (size_t i = 0; i < n; i++) {
+		double weight = 0;
+		for (size_t k = 0; k < weak; k++)
+			weight = fmax(weight, fabs(axis[i * n + k]));
+		if (weight > NAMED)
+			snprintf(names + strlen(names), size - strlen(names), "%s%s", *names ? ", " : "", fit_parameter_name(r->result->set.parameter[i]));
+	}
+}
+
+static void warn_of_directions(const run *r, size_t asked, size_t weak, const double *axis)
 {
 	const size_t left = r->result->set.n;
-	char names[200] = "";
+	char names[300] = "";
+	if (weak > 0) {
+		name_weak(r, weak, axis, names, sizeof names);
+		message_warn(r->result->warnings, "the data determine %zu of %zu combinations of the parameters to a radian across the aperture; the others, "
+		             "of %s, are in the fit with the error bars that come of that", left - weak, left, names);
+	}
 	if (left == asked)
 		return;
+	*names = 0;
 	for (int i = 0; i < FIT_PARAMETERS; i++)
 		if (r->result->undetermined[i])
 			snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", *names ? ", " : "", fit_parameter_name(i));
 	message_warn(r->result->warnings, "the data determine %zu of the %zu parameters asked for; left at their start: %s", left, asked, names);
 }
 
-/* Fit what the data determine to a radian: leave out the weakest direction's last parameter until nothing is undetermined. */
+/* Leave out what the data say nothing of: the last parameter of each direction without curvature. What they determine badly stays, since the
+ * others' error bars are true only with it; it is named. */
 static bool settle(const run *r, objective *all, ssb_error *err)
 {
 	fit_result *result = r->result;
 	const size_t asked = result->set.n;
+	double rad[FIT_PARAMETERS], deviation[FIT_PARAMETERS], axis[FIT_PARAMETERS * FIT_PARAMETERS];
+	size_t weak = 0;
 	while (result->worth.found && result->set.n > 0) {
-		double rad[FIT_PARAMETERS], axis[FIT_PARAMETERS], deviation;
 		for (size_t i = 0; i < result->set.n; i++)
 			rad[i] = scale_rad(r->problem->e, r->ranking.q_rms, &result->best.p, result->set.parameter[i]);
-		if (certify_directions(&result->best.at, r->ascent.sigma2, rad, result->set.n, &deviation, axis) == 0)
+		weak = certify_directions(&result->best.at, r->ascent.sigma2, rad, result->set.n, deviation, axis);
+		if (weak == 0 || isfinite(deviation[0]))
 			break;
-		record_direction(r, deviation, axis);
+		record_direction(r, deviation[0], axis);
 		leave_out(r, axis);
 		if (!newton_ascend(all, &r->ascent, &result->set, &result->best, result->steps, err))
 			return false;
 		result->worth = certify(all, &result->best, result->set.n);
+		weak = 0;
 	}
-	warn_of_directions(r, asked);
+	for (size_t k = 0; k < weak; k++)
+		record_direction(r, deviation[k], axis + k);
+	warn_of_directions(r, asked, weak, axis);
 	return true;
 }
 
@@ -296,7 +324,7 @@ static void warn_of_worth(const run *r)
 	else if (w->explained + 2 * w->explained_noise < WELL_EXPLAINED)
 		message_warn(warnings, "only %.2f +- %.2f of the signal is explained: a thick or strong specimen, or aberrations that are not "
 		             "in the model; the error bars do not cover that", w->explained, w->explained_noise);
-	if (w->found && r->result->set.n > 0 && !w->has_covariance)
+	if (w->found && r->result->set.n > 0 && !w->has_covariance && r->problem->objective == OBJECTIVE_LIKELIHOOD)
 		message_warn(warnings, "no error bars: the noise-free curvature is not positive definite at the optimum");
 	if (!r->result->best.converged)
 		message_warn(warnings, "the fit has not converged: %s", r->result->best.stopped);
@@ -437,13 +465,13 @@ bool fit_run(const fit_problem *problem, fit_result *result, ssb_error *err)
 {
 	run r = {.problem = problem, .result = result};
 	objective all = {0};
-	result->budget = (evaluations){.most = problem->most_evaluations};
 	result->searches = json_array();
 	result->starts = json_array();
 	result->steps = json_array();
 	result->directions = json_array();
 	if (!ranking_make(&r.ranking, problem->e))
 		return ssb_fail(err, SSB_RUNTIME, "out of memory");
+	result->budget = (evaluations){.most = (double)problem->most_evaluations, .bins = r.ranking.count ? r.ranking.count : 1};
 	r.ascent = (ascent){.most_steps = MOST_STEPS, .enough = EXACT, .q_rms = r.ranking.q_rms, .sigma2 = evidence_sigma2(problem->e)};
 	const bool ok = climb_objective(&r, r.ranking.count, &all, err) && fit_with(&r, &all, err);
 	objective_free(&all);

@@ -38,8 +38,10 @@ void objective_free(objective *o)
 bool objective_value(objective *o, const optics_parameters *p, double *L, ssb_error *err)
 {
 	double most = 0;
-	if (o->budget)
+	if (o->budget) {
 		o->budget->spent++;
+		o->budget->passes += (double)o->count / (double)o->budget->bins;
+	}
 	*L = 0;
 	if (!o->b->sums(o->e, p, o->frequency, o->count, false, o->sums, err))
 		return false;
@@ -62,5 +64,5 @@ bool objective_derivatives(const objective *o, const optics_parameters *p, const
 
 bool objective_spent(const objective *o)
 {
-	return o->budget && o->budget->spent >= o->budget->most;
+	return o->budget && o->budget->passes >= o->budget->most;
 }

@@ -4,8 +4,13 @@
 
 #include "tools/transfer/backend.h"
 
-/* Evaluations made by all objectives that share it, and the most they may make. */
-typedef struct evaluations { size_t spent, most; } evaluations;
+/* Evaluations made by all objectives that share it; `passes` counts each by its share of all frequencies, of which there are `bins`, and
+ * may not exceed `most`. */
+typedef struct evaluations {
+	size_t spent;
+	double passes, most;
+	size_t bins;
+} evaluations;
 
 typedef struct objective {
 	const backend *b;

@@ -70,7 +70,7 @@ void fit_parse(fit_options *o, int argc, char **argv)
 		{"start", 's', "FIT", cli_text, &o->start, "climb from another fit's values, without a search"},
 		{"trials", 0, "N", cli_count, &o->trials, "most optima of the exhaustive search that are refined (default 200)"},
 		{"broad", 0, "N", cli_whole, &o->broad, "starting points of the search in the orders above C12 (default 400)"},
-		{"max-evals", 0, "N", cli_count, &o->most_evaluations, "most evaluations of the objective (default 5000)"},
+		{"max-evals", 0, "N", cli_count, &o->most_evaluations, "most evaluations of the objective over all frequencies, others counting by their share (default 5000)"},
 		{"branch", 0, "0|180|both", cli_choice, &o->branch,
 		 "rotation within 90 degrees of 0 or of 180, or a fit of each, instead of the one in which the atoms are bright"},
 		{"objective", 0, "likelihood|variance", cli_choice, &o->objective,

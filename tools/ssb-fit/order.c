@@ -25,10 +25,10 @@ static optics_parameters cut(const fit_problem *problem, const optics_parameters
 
 static size_t undetermined(const run *r, const level *l)
 {
-	double rad[FIT_PARAMETERS], deviation, axis[FIT_PARAMETERS];
+	double rad[FIT_PARAMETERS], deviation[FIT_PARAMETERS], axis[FIT_PARAMETERS * FIT_PARAMETERS];
 	for (size_t i = 0; i < l->set.n; i++)
 		rad[i] = scale_rad(r->problem->e, r->ranking.q_rms, &l->o.p, l->set.parameter[i]);
-	return certify_directions(&l->o.at, r->ascent.sigma2, rad, l->set.n, &deviation, axis);
+	return certify_directions(&l->o.at, r->ascent.sigma2, rad, l->set.n, deviation, axis);
 }
 
 /* Climb from both starts, keep the better. */

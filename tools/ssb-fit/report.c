@@ -125,6 +125,7 @@ static json_t *objective_json(const fit_result *r)
 	if (r->worth.found)
 		put_finite(o, "variance_rad2", r->variance_rad2);
 	json_object_set_new(o, "evaluations", json_integer((json_int_t)r->budget.spent));
+	json_object_set_new(o, "passes", json_real(round(r->budget.passes * 100) / 100));
 	return o;
 }
 
@@ -224,8 +225,8 @@ void report_say(const fit_problem *problem, const fit_result *r)
 {
 	json_t *list = parameters(problem, r, &r->best.p), *p;
 	size_t i;
-	message_note("explained %.3f +- %.3f of the signal, %zu evaluations, %s", r->worth.explained, r->worth.explained_noise,
-	             r->budget.spent, r->best.stopped);
+	message_note("explained %.3f +- %.3f of the signal, %.0f passes, %s", r->worth.explained, r->worth.explained_noise,
+	             r->budget.passes, r->best.stopped);
 	json_array_foreach(list, i, p) {
 		const json_t *error = json_object_get(p, "standard_error"), *value = json_object_get(p, "value");
 		const char *name = json_string_value(json_object_get(p, "name")), *unit = json_string_value(json_object_get(p, "unit"));

@@ -249,7 +249,8 @@ static size_t near_best(const pool *p, const search_grid *g, double sigma2)
 	size_t count = 0;
 	for (size_t i = 0; i < g->bins; i++)
 		noise += sigma2 * g->m[i];
-	while (count < p->count && p->kept[count].score - noise >= NEAR_BEST * (p->kept[0].score - noise))
+	const double least = noise + NEAR_BEST * fmax(p->count ? p->kept[0].score - noise : 0, 0);
+	while (count < p->count && (p->kept[count].score >= least || least == noise))
 		count++;
 	return count;
 }
