@@ -202,3 +202,135 @@ PYTHON
 	fails 2 "one.spectrum" ssb-fit one.spectrum -o "$(readlink -f one.spectrum)"
 	[ ! -e x.fit ]
 }
+
+@test "every order to the third, from zero" {
+	simulate third --rotation 100 --c10 -8nm --c12 1nm,50deg --c21 300nm,40deg --c23 200nm,-30deg --c30 10um --seed 3
+	ssb-fit -q third.spectrum --order 3 --range C10=-20nm:20nm --range C12=5nm --broad 60 -o third.fit
+	check third.fit '
+near("C10", -8, 0.2); near("C21", 300, 10); near("C23", 200, 10); near("C30", 10000, 500); near("rotation", 100, 1, 360)
+assert len(meta["covariance_names"]) == 13 and by_name["C34"]["status"] == "fitted" and "C41" not in by_name
+assert meta["optima"][0]["log_likelihood_behind"] == 0 and meta["optima"][0]["optics"]["C30_nm"]'
+}
+
+@test "a list of parameters, and what is not in it stays" {
+	ssb-fit -q one.spectrum --fit C10,C12,C21,rotation --fix C30=1um --range C10=-15nm:15nm --range C12=5nm -o list.fit
+	check list.fit '
+assert meta["covariance_names"] == ["C10", "C12a", "C12b", "C21a", "C21b", "rotation"]
+assert by_name["C30"]["status"] == "fixed" and value("C30") == 1000 and abs(value("C21")) < 5 * error("C21") + 20'
+}
+
+@test "as many orders as the data support: one" {
+	ssb-fit -q one.spectrum --order auto --range C10=-15nm:15nm --range C12=5nm -o auto.fit 2>/dev/null
+	check auto.fit '
+assert [o["order"] for o in meta["orders"]] == [1, 2, 3, 4, 5] and meta["orders"][0]["taken"]
+gained = [o["order"] for o in meta["orders"] if o.get("significance", 0) > 4 and not o["undetermined_directions"]]
+assert [o["taken"] for o in meta["orders"]] == [o["order"] <= max(gained + [1]) for o in meta["orders"]]
+near("rotation", 15, 1, 360)'
+}
+
+@test "as many orders as the data support: two, coma" {
+	ssb-fit -q coma.spectrum --order auto --range C10=-15nm:15nm --range C12=5nm --broad 30 -o auto.fit 2>/dev/null
+	check auto.fit '
+assert meta["orders"][1]["taken"] and meta["orders"][1]["significance"] > 20, meta["orders"]
+near("C21", 300, 30)'
+}
+
+@test "tilt and thickness, and the comparison with a thin specimen" {
+	simulate thick --phase 0.1 --dose 200 --rotation 15 --c10 -10nm --c12 2nm,20deg --thickness 12nm --tilt 6mrad,-4mrad
+	ssb-fit -q thick.spectrum --fit C10,C12,rotation,tilt,thickness --range C10=-15nm:15nm --range C12=5nm --range tilt=10mrad --range thickness=20nm -o thick.fit
+	check thick.fit '
+near("thickness", 12, 1); near("tilt_r", 6, 1); near("tilt_c", -4, 1); near("C10", -10, 0.2)
+t = meta["thickness_test"]
+assert t["determined"] and t["significance"] > 8 and t["likelihood_thick"] > t["likelihood_thin"]
+assert meta["optics"]["thickness_nm"] == value("thickness")'
+	ssb-recon -q thick.spectrum thick.fit --thin -o thick.phase
+	"$PYTHON" -c 'import ssbfile; p = ssbfile.load("thick.phase"); assert abs(p["phase"] - p["thin"]).max() > 0'
+}
+
+@test "a thin specimen: no thickness is invented" {
+	ssb-fit -q one.spectrum --fit C10,C12,rotation,tilt,thickness --range C10=-15nm:15nm --range C12=5nm -o thin.fit 2>err.txt
+	grep -q "do not show a thickness" err.txt
+	check thin.fit '
+for name in ("tilt_r", "tilt_c", "thickness"):
+    assert by_name[name]["status"] == "undetermined" and "value" not in by_name[name]
+assert not meta["thickness_test"]["determined"] and "thickness_nm" not in meta["optics"]
+near("C10", -12, 0.1)'
+}
+
+@test "the detector sampling, calibrated by the scan step" {
+	ssb-decode -q "$BATS_FILE_TMPDIR/one_master.h5" --scan 40x44 |
+		ssb-prep -q - --kv 200 --semiangle 29.15 --step 0.35 --sampling 2.65 -o off.spectrum 2>/dev/null
+	ssb-fit -q off.spectrum --fit C10,C12,rotation,sampling --range C10=-15nm:15nm --range C12=5nm -o off.fit 2>/dev/null
+	check off.fit 'near("sampling", 2.7272727, 0.02); near("C10", -12, 0.2); assert meta["optics"]["detector_scale"] > 1.01'
+	ssb-recon -q off.spectrum off.fit -o off.phase
+}
+
+@test "both branches, and either" {
+	options="--range C10=-15nm:15nm --range C12=5nm"
+	ssb-fit -q two.spectrum $options --branch both -o both.fit
+	check both.fit '
+a, b = meta["branches"]
+assert (a["branch"], b["branch"]) == ("0", "180") and abs(a["optics"]["rotation_deg"] - 20) < 1 and abs(b["optics"]["rotation_deg"] - 200) < 1
+assert a["optics"]["C10_nm"] == -b["optics"]["C10_nm"] and a["polarity"] < 0 < b["polarity"]
+assert meta["optics"] == b["optics"]'
+	ssb-fit -q two.spectrum $options --branch 0 -o zero.fit
+	check zero.fit 'assert abs(value("rotation") - 20) < 1 and value("C10") < 0 and meta["polarity"]["branch"] == "asked for"'
+	fails 2 "ruled out" ssb-fit -q two.spectrum --range C10=0nm:15nm --range C12=5nm --branch 0 -o x.fit
+}
+
+@test "the published objective: its value in every fit, its optimum on request" {
+	ssb-fit -q one.spectrum --objective variance --range C10=-15nm:-8nm --range C12=4nm --fix transposed=no --fix rotation=15deg -o variance.fit
+	check variance.fit '
+assert meta["fitted_objective"] == "variance" and "standard_error" not in by_name["C10"] and abs(value("C10") + 12) < 0.5
+assert len(meta["variance_fit"]) == 2 and meta["objective"]["variance_rad2"] > 0 and meta["objective"]["likelihood"] > 0
+assert "no error bars" not in warnings'
+}
+
+@test "parameters that the data say nothing of are left out and named" {
+	ssb-fit -q one.spectrum --fit C10,C12,tilt --fix thickness=1e-6nm --fix rotation=15deg --fix transposed=no --range C10=-15nm:-8nm --range C12=4nm -o weak.fit 2>/dev/null
+	check weak.fit 'assert by_name["tilt_r"]["status"] == "undetermined" and "value" not in by_name["tilt_r"], by_name
+near("C10", -12, 0.1)'
+}
+
+@test "badly determined combinations stay, with their error bars, and are named" {
+	ssb-sim -q few --scan 12x13 --detector 30x32 --radius 11 --dose 30 --phase 0.3 --kv 200 --step 0.35 --rotation 15 --c10 -12nm --c12 2nm,20deg
+	ssb-decode -q few_master.h5 --scan 12x13 | ssb-prep -q - --kv 200 --semiangle 30 --step 0.35 --sampling 2.727272727 -o few.spectrum 2>/dev/null
+	ssb-fit -q few.spectrum --order 5 --fix rotation=15deg --fix transposed=no --range C10=-15nm:-8nm --range C12=4nm --broad 0 -o few.fit 2>err.txt
+	grep -q "the data determine [0-9]* of" err.txt
+	check few.fit 'assert meta["undetermined_directions"] and all(d["weights"] for d in meta["undetermined_directions"])'
+}
+
+@test "the limit of evaluations ends the fit, and that is said" {
+	ssb-fit -q one.spectrum --max-evals 3 --fix transposed=no --fix rotation=15deg -o cut.fit 2>err.txt
+	grep -q "max-evals" err.txt
+	check cut.fit 'assert "max-evals" in meta["stopped"]'
+}
+
+@test "the same bytes at 1 and 2 threads with everything fitted" {
+	options="--order 5 --broad 6 --range C10=-15nm:-8nm --range C12=4nm --fix transposed=no"
+	ssb-fit -q -t 1 one.spectrum $options -o a.fit 2>/dev/null
+	ssb-fit -q -t 2 one.spectrum $options -o b.fit 2>/dev/null
+	cmp a.fit b.fit
+}
+
+@test "contradictions" {
+	ssb-fit -q one.spectrum --range C10=-15nm:15nm --range C12=5nm -o one.fit
+	fails 2 "give one of them" ssb-fit one.spectrum --fit C10 --order 2 -o x.fit
+	fails 2 "no parameter is called 'C13'" ssb-fit one.spectrum --fit C10,C13 -o x.fit
+	fails 2 "there twice" ssb-fit one.spectrum --fit C10,C10 -o x.fit
+	fails 2 "is to be fitted, too" ssb-fit one.spectrum --fit C10,C12,rotation --fix C10=1nm -o x.fit
+	fails 2 "leaves the rotation out" ssb-fit one.spectrum --fit C10,C12 -o x.fit
+	fails 2 "thick specimen alone" ssb-fit one.spectrum --fit C10,rotation,tilt -o x.fit
+	fails 2 "none is fitted" ssb-fit one.spectrum --broad 10 -o x.fit
+	fails 2 "without a search" ssb-fit one.spectrum --start one.fit --trials 3 -o x.fit
+	fails 2 "is not fitted" ssb-fit one.spectrum --range C21=1nm -o x.fit
+	fails 2 "outside its range" ssb-fit one.spectrum --start one.fit --range C10=0nm:5nm -o x.fit
+	fails 2 "the rotation is given" ssb-fit one.spectrum --fix rotation=15deg --branch both -o x.fit
+	fails 2 "neither 1 to 5 nor auto" ssb-fit one.spectrum --order 6 -o x.fit
+	fails 2 "pm, A, nm" ssb-fit one.spectrum --range C12=5 -o x.fit
+	fails 2 "more than a turn" ssb-fit one.spectrum --range rotation=0deg:400deg -o x.fit
+	ssb-decode -q "$BATS_FILE_TMPDIR/one_master.h5" --scan 40x44 |
+		ssb-prep -q - --kv 200 --semiangle 28 --step 0.35 --sampling 2.6 -o other.spectrum 2>/dev/null
+	fails 3 "28" ssb-fit other.spectrum --start one.fit -o x.fit
+	[ ! -e x.fit ]
+}

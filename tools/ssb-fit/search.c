@@ -311,7 +311,7 @@ size_t search_starts(const fit_problem *problem, const ranking *r, bool every_ro
 			record_search(searches, &g, &list[i]);
 	}
 	message_progress(NULL, 0, 0);
-	const size_t count = near_best(&p, &g, evidence_sigma2(problem->e));
+	const size_t count = ok ? near_best(&p, &g, evidence_sigma2(problem->e)) : 0;
 	search_grid_free(&g);
 	if (!ok)
 		return 0;
