@@ -49,3 +49,25 @@ acquisition() {
 	ssb-fit -q x.spectrum -o x.fit 2>err.txt
 	grep -q "of the signal is explained: a thick or strong specimen" err.txt
 }
+
+# thick NAME: all of it from zero, tilt and thickness, too
+thick() {
+	ssb-decode -q "$SHARED/data/$1/$1_master.h5" --scan 64x64 -o x.region
+	ssb-prep -q x.region --kv "$(truth "$1" "t['voltage_kV']")" --semiangle "$(truth "$1" "t['semiangle_mrad']")" \
+		--step "$(truth "$1" "t['scan_step_A']")" --sampling "$(truth "$1" "t['detector_sampling_mrad']")" -o x.spectrum
+	ssb-fit -q x.spectrum --fit C10,C12,rotation,tilt,thickness -o x.fit 2>/dev/null
+	"$PYTHON" - "$2" <<-'PYTHON'
+	import json, sys, ssbfile
+	fit = {p["name"]: p["value"] for p in ssbfile.load("x.fit").meta["parameters"]}
+	for name, (value, most) in json.loads(sys.argv[1]).items():
+	    assert abs(fit[name] - value) <= most, (name, fit[name], value)
+	PYTHON
+}
+
+# the optima that ../shared/data's own reference found
+@test "thick-weak-tilt with tilt and thickness" {
+	thick thick-weak-tilt '{"C10": [-7, 0.02], "C12": [2, 0.02], "phi12": [25, 0.2], "tilt_r": [-3.46, 0.05], "tilt_c": [4.84, 0.06], "thickness": [8.68, 0.05]}'
+}
+@test "srtio3-thick-tilt with tilt and thickness" {
+	thick srtio3-thick-tilt '{"C10": [-4.38, 0.05], "C12": [1.52, 0.02], "phi12": [-70.5, 0.5], "tilt_r": [2.81, 0.1], "tilt_c": [-1.5, 0.1], "thickness": [8.13, 0.15]}'
+}
