@@ -12,7 +12,7 @@ char *frame_shown(const char *path, const char *dash)
 	return asprintf(&shown, standard ? "%s" : "'%s'", standard ? dash : path) < 0 ? NULL : shown;
 }
 
-bool ssb_fail(ssb_error *err, enum ssb_status status, const char *format, ...)
+bool (ssb_fail)(ssb_error *err, enum ssb_status status, const char *format, ...)
 {
 	va_list args;
 	va_start(args, format);
@@ -35,7 +35,7 @@ bool ssb_fail_errno(ssb_error *err, const char *format, ...)
 	return false;
 }
 
-bool ssb_fail_prefix(ssb_error *err, const char *format, ...)
+bool (ssb_fail_prefix)(ssb_error *err, const char *format, ...)
 {
 	char cause[sizeof err->text];
 	memcpy(cause, err->text, sizeof cause);

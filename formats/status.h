@@ -29,4 +29,9 @@ bool ssb_fail_errno(ssb_error *err, const char *format, ...) __attribute__((form
 /* Put text in front of the recorded failure (what was being done); always returns false. */
 bool ssb_fail_prefix(ssb_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+#ifdef __clang_analyzer__ /* which does not see that they always return false */
+#define ssb_fail(...) (ssb_fail(__VA_ARGS__), false)
+#define ssb_fail_prefix(...) (ssb_fail_prefix(__VA_ARGS__), false)
+#endif
+
 #endif

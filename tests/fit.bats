@@ -243,6 +243,10 @@ near("thickness", 12, 1); near("tilt_r", 6, 1); near("tilt_c", -4, 1); near("C10
 t = meta["thickness_test"]
 assert t["determined"] and t["significance"] > 8 and t["likelihood_thick"] > t["likelihood_thin"]
 assert meta["optics"]["thickness_nm"] == value("thickness")'
+	ssb-fit -q thick.spectrum --start thick.fit --fit C10,C12,rotation,tilt,thickness --range tilt=10mrad --range thickness=20nm -o again.fit
+	check again.fit '
+first = {p["name"]: p for p in ssbfile.load("thick.fit").meta["parameters"]}
+assert all(abs(value(n) - p["value"]) < 1e-3 * p["standard_error"] for n, p in first.items()) and meta["thickness_test"]["determined"]'
 	ssb-recon -q thick.spectrum thick.fit --thin -o thick.phase
 	"$PYTHON" -c 'import ssbfile; p = ssbfile.load("thick.phase"); assert abs(p["phase"] - p["thin"]).max() > 0'
 }

@@ -180,6 +180,16 @@ static bool ascend_finalists(const run *r, const parameter_set *set, refined *li
 	return true;
 }
 
+/* The start that was given, of a thin specimen where its thickness or tilt is to be fitted. */
+static optics_parameters given_thin(const fit_problem *problem)
+{
+	optics_parameters p = problem->held;
+	for (int i = TILT_R; i <= THICKNESS; i++)
+		if (problem->fits[i])
+			fit_parameter_set(&p, i, 0);
+	return p;
+}
+
 /* From starts to the best optimum of a thin specimen. */
 static bool find_optimum(const run *r, objective *all, ssb_error *err)
 {
@@ -191,7 +201,7 @@ static bool find_optimum(const run *r, objective *all, ssb_error *err)
 	size_t count = 0;
 	bool ok = list ? true : ssb_fail(err, SSB_RUNTIME, "out of memory");
 	if (ok && problem->has_start) {
-		start given = {.origin = "given", .p = problem->held};
+		start given = {.origin = "given", .p = given_thin(problem)};
 		list[count++] = climb_begin(r, &given);
 	} else {
 		ok = ok && search(r, &searched, higher ? order : 1, list, &count, err);
@@ -481,8 +491,12 @@ bool fit_run(const fit_problem *problem, fit_result *result, ssb_error *err)
 
 void fit_free(fit_result *result)
 {
-	json_t *const owned[] = {result->searches, result->starts, result->optima, result->steps, result->orders, result->directions,
-	                         result->thickness, result->variance};
-	for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
-		json_decref(owned[i]);
+	json_decref(result->searches);
+	json_decref(result->starts);
+	json_decref(result->optima);
+	json_decref(result->steps);
+	json_decref(result->orders);
+	json_decref(result->directions);
+	json_decref(result->thickness);
+	json_decref(result->variance);
 }

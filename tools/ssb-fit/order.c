@@ -72,7 +72,7 @@ static void record(const run *r, int order, const level *l, const level *below)
 
 bool order_choose(const run *r, const optics_parameters *from, objective *all, ssb_error *err)
 {
-	level l[MOST_ORDER + 1];
+	level l[MOST_ORDER + 1] = {0};
 	int chosen = 1;
 	r->result->orders = json_array();
 	for (int order = 1; order <= MOST_ORDER; order++) {
