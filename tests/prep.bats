@@ -74,14 +74,20 @@ assert (np.argwhere(np.hypot(r, c) <= limit) == q).all()'
 M = counts.mean((0, 1)); valid = np.ones(M.shape, bool); valid[14, 17] = False
 D = valid & (M > M[valid].mean() + M[valid].std())
 centre, radius = np.argwhere(D).mean(0), np.sqrt(D.sum() / np.pi)
-close(meta["bf_centre_px"], centre, 1e-12); close(meta["bf_radius_px"], radius, 1e-12)
+close(meta["bf_circle_px"], centre, 1e-12); close(meta["bf_radius_px"], radius, 1e-12)
 r, c = np.indices(M.shape)
 pixels = np.argwhere(valid & ((r - centre[0]) ** 2 + (c - centre[1]) ** 2 <= radius ** 2))
 assert (s["pixel_index"] == pixels).all() and meta["bf_pixels"] == len(pixels)
 edge = np.sqrt((valid & (M > np.median(M[D]) / 2)).sum() / np.pi)
 close(meta["detector_sampling_rule_mrad"], 30 / edge, 1e-12); close(meta["detector_sampling_mrad"], [30 / edge] * 2, 1e-12)
 assert meta["detector_sampling_source"] == "rule" and meta["bf_centre_source"] == "pattern"
-k = np.hypot(*(pixels - centre).T) / edge * 30                      # mrad
+origin, about = centre, radius                                      # refined: the edge counts by its brightness
+for _ in range(10):
+    off = np.hypot(r - origin[0], c - origin[1]) - about
+    w = np.where(off > 1.5, 0, np.where(off < -1.5, 1, np.minimum(1, M / np.median(M[D]))))
+    origin, about = np.array([(w * r).sum(), (w * c).sum()]) / w.sum(), np.sqrt(w.sum() / np.pi)
+close(meta["bf_centre_px"], origin, 1e-9); close(origin, [14.7, 17.2], 0.02)
+k = np.hypot(*(pixels - origin).T) / edge * 30                      # mrad
 lit = (30 - k) / (30 / edge) + 0.5 >= 1 + 1e-9
 close(meta["I0_counts"], M[pixels[lit, 0], pixels[lit, 1]].mean(), 1e-9)
 close(meta["wavelength_A"], 0.019687489, 1e-9)'

@@ -76,6 +76,55 @@ static void test_disk(void)
 	check_refused("no frame", &p, "no bright-field disk");
 }
 
+/* Normal, which is near enough at the hundreds of counts of a sum over the scan; twelve uniform numbers add up to it. */
+static double noisy(double mean)
+{
+	double normal = -6;
+	for (int i = 0; i < 12; i++)
+		normal += uniform();
+	return round(fmax(0, mean + sqrt(mean) * normal));
+}
+
+enum hole { NO_HOLE, ROW_HOLE, CORNER_HOLE, TWO_ROWS_HOLE };
+
+/* Holes in the edge of the disk: a gap off its centre, a quadrant's edge, gaps on both sides. */
+static bool in_hole(enum hole hole, double r, double c)
+{
+	return hole == ROW_HOLE ? r > 4.2 && r < 6.2 : hole == CORNER_HOLE ? r > 4 && c > 4 : hole == TWO_ROWS_HOLE && fabs(fabs(r) - 4.5) < 0.6;
+}
+
+/* Draws of disks on a floor of one fiftieth, each with its own centre: how far off the refined centre and D's centroid are. */
+static void test_centre(const char *name, size_t rows, size_t columns, double row, double column, double counts, enum hole hole, double most_bias)
+{
+	enum { DRAWS = 200, FRAMES = 1024 };
+	double bias[2] = {0}, square[2] = {0}, plain = 0;
+	for (int draws = 0; draws < DRAWS; draws++) {
+		const double centre[2] = {row + uniform() - 0.5, column + uniform() - 0.5};
+		for (size_t i = 0; i < rows * columns; i++) {
+			const double r = (double)(i / columns) - centre[0], c = (double)(i % columns) - centre[1];
+			sum[i] = (uint64_t)noisy(FRAMES * counts * fmin(1, 0.02 + fmin(1, fmax(0, 8 - hypot(r, c) + 0.5))));
+			usable[i] = !in_hole(hole, r, c);
+		}
+		const pattern p = {{rows, columns}, sum, usable, FRAMES};
+		disk d;
+		ssb_error err = {SSB_OK, ""};
+		if (!disk_find(&d, &p, NULL, NULL, &err)) {
+			CHECK(false, "%s: %s", name, err.text);
+			return;
+		}
+		for (int axis = 0; axis < 2; axis++) {
+			const double off = d.origin_px[axis] - centre[axis];
+			bias[axis] += off / DRAWS;
+			square[axis] += off * off / DRAWS;
+			plain += pow(d.centre_px[axis] - centre[axis], 2) / (2 * DRAWS);
+		}
+	}
+	for (int axis = 0; axis < 2; axis++)
+		CHECK(sqrt(square[axis]) < 0.01 && fabs(bias[axis]) < most_bias, "%s, axis %d: refined centre off by %.4f px rms, %.4f on average (D's %.4f rms)",
+		      name, axis, sqrt(square[axis]), bias[axis], sqrt(plain));
+	CHECK(sqrt(plain) > 0.02, "%s: D's centroid is the worse one: %.4f px rms", name, sqrt(plain));
+}
+
 static void test_given_disk(void)
 {
 	disk d;
@@ -301,6 +350,14 @@ static void test_deflection(double rotation_deg, bool transposed)
 int main(void)
 {
 	test_disk();
+	test_centre("20 counts", 32, 32, 15.5, 15.5, 20, NO_HOLE, 0.002);
+	test_centre("2 counts", 32, 32, 15.5, 15.5, 2, NO_HOLE, 0.002);
+	test_centre("off the centre of an oblong detector", 24, 40, 14, 29, 2, NO_HOLE, 0.002);
+	test_centre("off the centre of a tall detector", 40, 24, 29, 10, 2, NO_HOLE, 0.002);
+	test_centre("at the detector's edge", 32, 32, 8, 15.5, 20, NO_HOLE, 0.007); /* half of the floor around the disk is missing */
+	test_centre("a masked gap", 32, 32, 15.5, 15.5, 20, ROW_HOLE, 0.002);
+	test_centre("a masked quarter of the edge", 32, 32, 15.5, 15.5, 20, CORNER_HOLE, 0.002);
+	test_centre("gaps on both sides", 32, 32, 15.5, 15.5, 20, TWO_ROWS_HOLE, 0.002);
 	test_given_disk();
 	test_sums();
 	test_transform(16, 20, false);

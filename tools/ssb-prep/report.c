@@ -7,7 +7,7 @@ static void report_disk(const spectrum *s)
 {
 	const disk *d = &s->disk;
 	const double *sampling = s->sampling_mrad;
-	message_note("bright field: centre %.2f,%.2f (%s), radius %.2f pixels (%s), %zu pixels", d->centre_px[0], d->centre_px[1],
+	message_note("bright field: centre %.2f,%.2f (%s), radius %.2f pixels (%s), %zu pixels", d->origin_px[0], d->origin_px[1],
 	             s->settings->centre_given ? "given" : "measured", d->radius_px, s->settings->radius_given ? "given" : "measured", s->bf.count);
 	if (!s->settings->sampling_mrad[0])
 		message_note("detector sampling %.5g mrad per pixel, from the semiangle and the disk", s->rule_mrad);

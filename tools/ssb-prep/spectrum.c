@@ -38,7 +38,7 @@ static bool calibrate(spectrum *s, ssb_error *err)
 		return false;
 	s->geometry.wavelength_A = optics_wavelength_A(s->kilovolt);
 	s->geometry.semiangle_rad = s->settings->semiangle_mrad * 1e-3;
-	memcpy(s->geometry.centre_px, s->disk.centre_px, sizeof s->geometry.centre_px);
+	memcpy(s->geometry.centre_px, s->disk.origin_px, sizeof s->geometry.centre_px);
 	s->pixel = disk_pixels(&s->disk, &p, &s->bf.count, err);
 	s->bf.index = (const int32_t(*)[2])s->pixel;
 	return s->pixel && set_sampling(s, err);

@@ -49,7 +49,8 @@ static bool set_calibration(json_t *meta, const spectrum *s)
 	       set(meta, "detector_sampling_mrad", pair(s->sampling_mrad[0], s->sampling_mrad[1])) &&
 	       set(meta, "detector_sampling_source", json_string(given->sampling_mrad[0] ? "option" : "rule")) &&
 	       (!s->rule_mrad || set(meta, "detector_sampling_rule_mrad", json_real(s->rule_mrad))) &&
-	       set(meta, "bf_centre_px", pair(d->centre_px[0], d->centre_px[1])) && set(meta, "bf_radius_px", json_real(d->radius_px)) &&
+	       set(meta, "bf_centre_px", pair(d->origin_px[0], d->origin_px[1])) &&
+	       set(meta, "bf_circle_px", pair(d->centre_px[0], d->centre_px[1])) && set(meta, "bf_radius_px", json_real(d->radius_px)) &&
 	       set(meta, "bf_centre_source", json_string(given->centre_given ? "option" : "pattern")) &&
 	       set(meta, "bf_radius_source", json_string(given->radius_given ? "option" : "pattern")) &&
 	       (!d->measured || set(meta, "bf_axes_ratio", json_real(disk_axes_ratio(d, (const double[2]){1, 1}))));
