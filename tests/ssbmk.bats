@@ -18,7 +18,7 @@ setup_file() {
 	for seed in 1 2 3; do
 		ssb-sim -q s$seed --scan 20x16 --detector 24x24 --radius 5 --step 0.4 --dose 100 --seed $seed
 	done
-	printf '%s\n' 'KV = 80' 'SEMIANGLE = 30  # mrad' 'STEP = 0.4' 'SCAN = 20x16' 'SAMPLING = 6' 'FIT = --c10 -14nm:-10nm --c12 3nm --fix rotation=15deg --fix transposed=no' >ssb.settings
+	printf '%s\n' 'KV = 80' 'SEMIANGLE = 30  # mrad' 'STEP = 0.4' 'SCAN = 20x16' 'SAMPLING = 6' 'FIT = --range C10=-14nm:-10nm --range C12=3nm --fix rotation=15deg --fix transposed=no' >ssb.settings
 	ssbmk -j2 >../first.txt 2>&1
 }
 
