@@ -42,7 +42,7 @@ setup() { cp -a "$BATS_FILE_TMPDIR/made" "$BATS_TEST_TMPDIR/folder" && cd "$BATS
 
 @test "a changed fit option: only fit, phase and pictures" {
 	remember
-	sed -i 's/^FIT.*/& --fix C12=2nm,20deg/' ssb.settings
+	sed -i 's/--range C12=3nm/--fix C12=2nm,20deg/' ssb.settings
 	ssbmk -j2
 	[ "$(changed)" = "$(echo ssb/s{1,2,3}.{fit,log,npz,phase,png,tif} ssb/summary.tsv)" ]
 	[ "$(ssb-info --get meta.parameters.C12.status ssb/s2.fit)" = fixed ]
