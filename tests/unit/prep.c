@@ -85,7 +85,7 @@ static double noisy(double mean)
 	return round(fmax(0, mean + sqrt(mean) * normal));
 }
 
-enum hole { NO_HOLE, ROW_HOLE, CORNER_HOLE, TWO_ROWS_HOLE };
+enum hole { NO_HOLE, ROW_HOLE, CORNER_HOLE, TWO_ROWS_HOLE, DEAD_PIXEL };
 
 /* Holes in the edge of the disk: a gap off its centre, a quadrant's edge, gaps on both sides. */
 static bool in_hole(enum hole hole, double r, double c)
@@ -104,6 +104,8 @@ static void test_centre(const char *name, size_t rows, size_t columns, double ro
 			const double r = (double)(i / columns) - centre[0], c = (double)(i % columns) - centre[1];
 			sum[i] = (uint64_t)noisy(FRAMES * counts * fmin(1, 0.02 + fmin(1, fmax(0, 8 - hypot(r, c) + 0.5))));
 			usable[i] = !in_hole(hole, r, c);
+			if (hole == DEAD_PIXEL && fabs(r - 2) < 0.5 && fabs(c + 1) < 0.5)
+				sum[i] = 0; /* and not flagged */
 		}
 		const pattern p = {{rows, columns}, sum, usable, FRAMES};
 		disk d;
@@ -358,6 +360,7 @@ int main(void)
 	test_centre("a masked gap", 32, 32, 15.5, 15.5, 20, ROW_HOLE, 0.002);
 	test_centre("a masked quarter of the edge", 32, 32, 15.5, 15.5, 20, CORNER_HOLE, 0.002);
 	test_centre("gaps on both sides", 32, 32, 15.5, 15.5, 20, TWO_ROWS_HOLE, 0.002);
+	test_centre("a dead pixel inside that nobody flagged", 32, 32, 15.5, 15.5, 20, DEAD_PIXEL, 0.002);
 	test_given_disk();
 	test_sums();
 	test_transform(16, 20, false);
