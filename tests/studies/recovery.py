@@ -77,7 +77,7 @@ def summary(lines):
             f"{np.median(reported):.2f}" if reported else "–", f"{np.median([line['seconds'] for line in lines]):.1f}"]
 
 
-HEAD = ["counts", "specimen", "cases", "could be found", "success", "of those", "optimum missed", "higher optimum elsewhere", "nothing found",
+HEAD = ["counts", "specimen", "cases", "could be found", "success", "of those", "optimum missed", "failed, L above the truth's", "nothing found",
         "branch right", "error in σ: median, 95 %", "σ over bound", "s"]
 
 
