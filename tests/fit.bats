@@ -75,7 +75,7 @@ assert np.isclose(np.sqrt(u @ c[1:3, 1:3] @ u) / 10, error("C12"))'
 }
 
 @test "higher orders are held: without them less is explained" {
-	ssb-fit -q coma.spectrum --range C10=-15nm:15nm --range C12=5nm -o free.fit 2>/dev/null
+	ssb-fit -q coma.spectrum --range rotation=90deg:110deg --fix transposed=no --range C10=-15nm:15nm --range C12=5nm -o free.fit 2>/dev/null
 	ssb-fit -q coma.spectrum --range C10=-15nm:15nm --range C12=5nm --fix C21=300nm,40deg --fix C30=20um -o coma.fit
 	check coma.fit '
 near("C10", -8, 0.1); near("C12", 1, 0.1); near("phi12", 50, 4, 180); near("rotation", 100, 1, 360)
@@ -205,7 +205,7 @@ PYTHON
 
 @test "every order to the third, from zero" {
 	simulate third --rotation 100 --c10 -8nm --c12 1nm,50deg --c21 300nm,40deg --c23 200nm,-30deg --c30 10um --seed 3
-	ssb-fit -q third.spectrum --order 3 --range C10=-20nm:20nm --range C12=5nm --broad 60 -o third.fit
+	ssb-fit -q third.spectrum --range rotation=90deg:110deg --fix transposed=no --order 3 --range C10=-20nm:20nm --range C12=5nm --broad 60 -o third.fit
 	check third.fit '
 near("C10", -8, 0.2); near("C21", 300, 10); near("C23", 200, 10); near("C30", 10000, 500); near("rotation", 100, 1, 360)
 assert len(meta["covariance_names"]) == 13 and by_name["C34"]["status"] == "fitted" and "C41" not in by_name
@@ -229,7 +229,7 @@ near("rotation", 15, 1, 360)'
 }
 
 @test "as many orders as the data support: two, coma" {
-	ssb-fit -q coma.spectrum --order auto --range C10=-15nm:15nm --range C12=5nm --broad 30 -o auto.fit 2>/dev/null
+	ssb-fit -q coma.spectrum --range rotation=90deg:110deg --fix transposed=no --order auto --range C10=-15nm:15nm --range C12=5nm --broad 30 -o auto.fit 2>/dev/null
 	check auto.fit '
 assert meta["orders"][1]["taken"] and meta["orders"][1]["significance"] > 20, meta["orders"]
 near("C21", 300, 30)'
