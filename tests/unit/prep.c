@@ -101,7 +101,8 @@ static void test_centre(const char *name, size_t rows, size_t columns, double ro
 	for (int draws = 0; draws < DRAWS; draws++) {
 		const double centre[2] = {row + uniform() - 0.5, column + uniform() - 0.5};
 		for (size_t i = 0; i < rows * columns; i++) {
-			const double r = (double)(i / columns) - centre[0], c = (double)(i % columns) - centre[1];
+			const size_t at = i / columns;
+			const double r = (double)at - centre[0], c = (double)(i % columns) - centre[1];
 			sum[i] = (uint64_t)noisy(FRAMES * counts * fmin(1, 0.02 + fmin(1, fmax(0, 8 - hypot(r, c) + 0.5))));
 			usable[i] = !in_hole(hole, r, c);
 			if (hole == DEAD_PIXEL && fabs(r - 2) < 0.5 && fabs(c + 1) < 0.5)

@@ -152,8 +152,8 @@ static evidence *noise_evidence(void)
 	int32_t(*pixel)[2] = malloc(SIDE * SIDE * sizeof *pixel), (*q)[2] = malloc(SCAN * SCAN * sizeof *q);
 	*e = (evidence){.geometry = {.wavelength_A = 0.0197, .semiangle_rad = 0.025, .sampling_rad = {0.5e-3, 0.51e-3}, .centre_px = {51.7, 52.2}},
 	                .scan = {SCAN, SCAN}, .step_A = {1.1, 0.9}, .I0_counts = 1, .pixel = pixel, .q_index = q};
-	for (int i = 0; i < SIDE * SIDE; i++)
-		if (hypot(i / SIDE - 51.7, i % SIDE - 52.2) < 50.3 && i % 37) {
+	for (int i = 0, row = 0; i < SIDE * SIDE; i++, row = i / SIDE)
+		if (hypot(row - 51.7, i % SIDE - 52.2) < 50.3 && i % 37) {
 			pixel[e->pixels][0] = i / SIDE;
 			pixel[e->pixels++][1] = i % SIDE;
 		}

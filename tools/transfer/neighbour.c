@@ -86,7 +86,7 @@ static double complex correlate(const float complex *G, const pair_list *list)
 static bool correlate_all(correlations *c, const evidence *e, double q_most, const pair_list *list, size_t lists)
 {
 	size_t *bin = malloc(e->bins * sizeof *bin);
-	*c = (correlations){.lists = lists, .q = malloc(e->bins * sizeof *c->q), .D = malloc(lists * e->bins * sizeof *c->D)};
+	*c = (correlations){.lists = lists, .q = malloc(e->bins * sizeof *c->q), .D = calloc(lists * e->bins + 1, sizeof *c->D)};
 	const bool ok = bin && c->q && c->D;
 	for (size_t i = 0; ok && i < e->bins; i++) {
 		evidence_q(e, i, c->q[c->bins]);

@@ -7,7 +7,7 @@
 static size_t *bin_map(const evidence *e)
 {
 	const size_t columns = e->scan[1] / 2 + 1, size = e->scan[0] * columns;
-	size_t *map = malloc(size * sizeof *map);
+	size_t *map = calloc(size, sizeof *map);
 	for (size_t i = 0; map && i < size; i++)
 		map[i] = SIZE_MAX;
 	for (size_t i = 0; map && i < e->bins; i++)
