@@ -26,10 +26,7 @@ static bool flips(int parameter)
 
 static bool in_range(const fit_problem *p, const optics_parameters *o)
 {
-	const double from = p->rotation_range_rad[0], turned = o->rotation_rad - from;
-	const double beyond = turned - 2 * M_PI * floor(turned / (2 * M_PI));
-	return o->C_A[C10] >= p->range_A[0][0] && o->C_A[C10] <= p->range_A[0][1] &&
-	       (!p->rotation_ranged || beyond <= p->rotation_range_rad[1] - from);
+	return o->C_A[C10] >= p->range_A[0][0] && o->C_A[C10] <= p->range_A[0][1] && fit_rotation_in_range(p, o->rotation_rad);
 }
 
 /* Whether the opposite branch is open: the rotation is fitted, nothing that changes its sign is held, and the ranges allow it. */

@@ -28,14 +28,6 @@ static double points_at(const points *s, size_t point, int dimension)
 	return x - floor(x);
 }
 
-static bool in_set(const parameter_set *set, int parameter)
-{
-	for (size_t i = 0; i < set->n; i++)
-		if (set->parameter[i] == parameter)
-			return true;
-	return false;
-}
-
 static double most_A(const fit_problem *problem, int order, int aberration)
 {
 	const double given = problem->range_A[order][1];
@@ -51,8 +43,9 @@ static double least_A(const fit_problem *problem, int order, int aberration)
 static void place(const fit_problem *problem, const parameter_set *set, const points *s, size_t point, optics_parameters *p)
 {
 	int dimension = 0;
-	for (int order = 2, i = C21a; order < OPTICS_ORDERS; i += optics_orders[order++].m ? 2 : 1) {
-		if (!in_set(set, i))
+	for (int order = 2; order < OPTICS_ORDERS; order++) {
+		const int i = optics_first(order);
+		if (parameter_set_find(set, i) < 0)
 			continue;
 		const double u = points_at(s, point, dimension), most = most_A(problem, order, i), least = least_A(problem, order, i);
 		if (optics_orders[order].m == 0) {

@@ -27,18 +27,17 @@ static double signal_power(const objective *f)
 
 static void measure(const objective *f, double L, certificate *c)
 {
-	const double sigma2 = evidence_sigma2(f->e);
-	double m = 0, m2 = 0, n2 = 0;
+	const double sigma2 = evidence_sigma2(f->e), power = c->signal_power = signal_power(f);
+	double m2 = 0, n2 = 0;
 	for (size_t i = 0; i < f->count; i++) {
-		m += f->weight[i];
+		c->multiplicity += f->weight[i];
 		m2 += f->weight[i] * f->weight[i];
 	}
 	for (size_t b = 0; b < f->e->pixels; b++)
 		n2 += f->e->counts[b] * f->e->counts[b];
-	const double power = signal_power(f);
-	c->explained = power > 0 ? (L - sigma2 * m) / power : NAN;
-	c->explained_noise = power > 0 ? sqrt(2 * m * n2) / power : NAN;
-	c->significance = m2 > 0 ? (L / sigma2 - m) / sqrt(m2) : 0;
+	c->explained = power > 0 ? (L - sigma2 * c->multiplicity) / power : NAN;
+	c->explained_noise = power > 0 ? sqrt(2 * c->multiplicity * n2) / power : NAN;
+	c->significance = m2 > 0 ? (L / sigma2 - c->multiplicity) / sqrt(m2) : 0;
 	c->found = c->significance > NOISE_LIMIT;
 }
 
@@ -52,7 +51,8 @@ static void multiply(const double *a, const double *b, size_t n, double *out)
 		}
 }
 
-/* 2 sigma^2 H^-1 J H^-1 with H = J - sigma^2 sum_kappa, in units that make diag J = 1. */
+/* 2 sigma^2 H^-1 J H^-1 with H = J - sigma^2 sum_kappa, in units that make diag J = 1. And what so many parameters gain on noise: g^T H^-1 g / 2
+ * with cov g = 2 sigma^2 J is tr(H^-1 J) on average, in units of sigma^2, with variance 2 tr((H^-1 J)^2). */
 static bool covariance(const likelihood *l, double sigma2, size_t n, certificate *c)
 {
 	double H[MATRIX], J[MATRIX], half[MATRIX], scale[FIT_PARAMETERS];
@@ -74,26 +74,14 @@ static bool covariance(const likelihood *l, double sigma2, size_t n, certificate
 			H[i * n + j] = H[j * n + i];
 	multiply(H, J, n, half);
 	multiply(half, H, n, c->covariance);
-	for (size_t i = 0; i < n; i++)
-		for (size_t j = 0; j < n; j++) {
-			c->covariance[i * n + j] *= 2 * sigma2 * scale[i] * scale[j];
-			c->inverse[i * n + j] = H[i * n + j] * scale[i] * scale[j];
-		}
-	return true;
-}
-
-/* What n parameters gain on noise: gain = g^T H^-1 g / 2, cov g = 2 sigma^2 J, so tr(H^-1 J) on average, in units of sigma^2, with
- * variance 2 tr((H^-1 J)^2). From covariance = 2 sigma^2 H^-1 J H^-1 and J. */
-static void measure_noise_gain(const likelihood *l, size_t n, double sigma2, certificate *c)
-{
-	double HJ[MATRIX], squared[MATRIX]; /* (H^-1 J)^2 = covariance J / (2 sigma^2) */
-	multiply(c->covariance, l->gauss_newton, n, squared);
-	multiply(c->inverse, l->gauss_newton, n, HJ);
-	c->noise_gain = c->noise_gain_variance = 0;
 	for (size_t i = 0; i < n; i++) {
-		c->noise_gain += HJ[i * n + i];
-		c->noise_gain_variance += squared[i * n + i] / sigma2;
+		c->noise_gain += half[i * n + i];
+		for (size_t j = 0; j < n; j++) {
+			c->noise_gain_variance += 2 * half[i * n + j] * half[j * n + i];
+			c->covariance[i * n + j] *= 2 * sigma2 * scale[i] * scale[j];
+		}
 	}
+	return true;
 }
 
 certificate certify(const objective *f, const optimum *o, size_t n)
@@ -102,8 +90,6 @@ certificate certify(const objective *f, const optimum *o, size_t n)
 	certificate c = {0};
 	measure(f, o->L, &c);
 	c.has_covariance = n > 0 && covariance(&o->at, sigma2, n, &c);
-	if (c.has_covariance)
-		measure_noise_gain(&o->at, n, sigma2, &c);
 	return c;
 }
 

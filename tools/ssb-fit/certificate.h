@@ -5,12 +5,12 @@
 #include "tools/ssb-fit/newton.h"
 
 typedef struct certificate {
+	double multiplicity, signal_power;  /* sum of m; sum m sum_k (|G|^2 - G(0,k)), NAN when memory runs out; of the bins used */
 	double explained, explained_noise;  /* eta and its noise; NAN when the evidence holds no signal power */
 	double significance;                /* (L - sigma^2 sum m) in deviations of pure noise */
 	bool found;                         /* significance beyond what a search of noise gives */
 	bool has_covariance;                /* H is positive definite */
 	double covariance[FIT_PARAMETERS * FIT_PARAMETERS]; /* n x n, A and rad */
-	double inverse[FIT_PARAMETERS * FIT_PARAMETERS];    /* H^-1, n x n */
 	double noise_gain, noise_gain_variance; /* of L, in sigma^2 and its square, that so many parameters gain on noise alone */
 } certificate;
 

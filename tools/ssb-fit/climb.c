@@ -4,6 +4,7 @@
 #include <string.h>
 #include "tools/common/message.h"
 #include "tools/ssb-fit/scales.h"
+#include "tools/ssb-fit/specimen.h"
 
 static const double QUICK = 0.3;       /* last step of a climb that ranks, in standard errors */
 static const double CONVINCING = 0.8;  /* explained: a false optimum of a strong specimen reached 0.51 */
@@ -94,12 +95,11 @@ bool climb_convincing(const run *r, const optimum *o, size_t bins, bool *yes, ss
 	return ok;
 }
 
-parameter_set climb_set(const fit_problem *problem, int order, bool sampling, bool specimen)
+parameter_set climb_set(const fit_problem *problem, int order, bool sampling)
 {
 	parameter_set set = {.n = 0};
 	for (int i = 0; i < FIT_PARAMETERS; i++) {
-		const bool of_specimen = i == TILT_R || i == TILT_C || i == THICKNESS;
-		const bool wanted = i < ABERRATIONS ? aberration_terms[i].n <= order : of_specimen ? specimen : i == SAMPLING ? sampling : true;
+		const bool wanted = i < ABERRATIONS ? aberration_terms[i].n <= order : i == SAMPLING ? sampling : !specimen_has(i);
 		if (problem->fits[i] && wanted)
 			set.parameter[set.n++] = i;
 	}

@@ -39,7 +39,7 @@ bool climb_convincing(const run *r, const optimum *o, size_t bins, bool *yes, ss
 /* An objective over the strongest `bins` frequencies. */
 bool climb_objective(const run *r, size_t bins, objective *f, ssb_error *err);
 
-/* Parameters of `problem` that belong to orders up to `order` (rotation included), with the specimen's and the sampling if asked. */
-parameter_set climb_set(const fit_problem *problem, int order, bool sampling, bool specimen);
+/* Parameters of `problem` that belong to orders up to `order` (rotation included), with the sampling if asked; not the specimen's. */
+parameter_set climb_set(const fit_problem *problem, int order, bool sampling);
 
 #endif

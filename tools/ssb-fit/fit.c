@@ -48,7 +48,7 @@ static bool refine(const run *r, const parameter_set *set, refined *list, size_t
 /* Append the refined starts of one search in C10, C12 and the rotation to list[*count], best first. */
 static bool look(const run *r, bool every_rotation, refined *list, size_t *count, ssb_error *err)
 {
-	const parameter_set primary = climb_set(r->problem, 1, false, false);
+	const parameter_set primary = climb_set(r->problem, 1, false);
 	const size_t most = r->problem->trials + 2;
 	start *starts = calloc(most, sizeof *starts);
 	refined *fresh = calloc(most, sizeof *fresh);
@@ -121,7 +121,6 @@ static bool search(const run *r, const parameter_set *set, int order, refined *l
 
 static void record_optima(const run *r, const refined *list, size_t count)
 {
-	json_decref(r->result->optima);
 	r->result->optima = json_array();
 	for (size_t i = 0; i < count; i++)
 		json_array_append_new(r->result->optima, json_pack("{s: f, s: f, s: o}", "likelihood", list[i].o.L, "log_likelihood_behind",
@@ -184,8 +183,8 @@ static bool ascend_finalists(const run *r, const parameter_set *set, refined *li
 static optics_parameters given_thin(const fit_problem *problem)
 {
 	optics_parameters p = problem->held;
-	for (int i = TILT_R; i <= THICKNESS; i++)
-		if (problem->fits[i])
+	for (int i = 0; i < FIT_PARAMETERS; i++)
+		if (specimen_has(i) && problem->fits[i])
 			fit_parameter_set(&p, i, 0);
 	return p;
 }
@@ -195,8 +194,8 @@ static bool find_optimum(const run *r, objective *all, ssb_error *err)
 {
 	const fit_problem *problem = r->problem;
 	const int order = problem->order_auto ? AUTO_ORDER : MOST_ORDER;
-	const parameter_set searched = climb_set(problem, order, false, false), set = climb_set(problem, order, true, false);
-	const bool higher = climb_set(problem, 1, true, false).n < set.n;
+	const parameter_set searched = climb_set(problem, order, false), set = climb_set(problem, order, true);
+	const bool higher = climb_set(problem, 1, true).n < set.n;
 	refined *list = calloc(MOST_REFINED, sizeof *list);
 	size_t count = 0;
 	bool ok = list ? true : ssb_fail(err, SSB_RUNTIME, "out of memory");
@@ -301,8 +300,7 @@ static bool settle(const run *r, objective *all, ssb_error *err)
 	double rad[FIT_PARAMETERS], deviation[FIT_PARAMETERS], axis[FIT_PARAMETERS * FIT_PARAMETERS];
 	size_t weak = 0;
 	while (result->worth.found && result->set.n > 0) {
-		for (size_t i = 0; i < result->set.n; i++)
-			rad[i] = scale_rad(r->problem->e, r->ranking.q_rms, &result->best.p, result->set.parameter[i]);
+		scale_all_rad(r->problem->e, r->ranking.q_rms, &result->best.p, result->set.parameter, result->set.n, rad);
 		weak = certify_directions(&result->best.at, r->ascent.sigma2, rad, result->set.n, deviation, axis);
 		if (weak == 0 || isfinite(deviation[0]))
 			break;
@@ -416,8 +414,7 @@ static bool fit_variance(const run *r, objective *all, ssb_error *err)
 	double rad[FIT_PARAMETERS];
 	optics_parameters orientation[3];
 	variance_optimum v;
-	for (size_t i = 0; i < result->set.n; i++)
-		rad[i] = scale_rad(p->e, r->ranking.q_rms, &result->best.p, result->set.parameter[i]);
+	scale_all_rad(p->e, r->ranking.q_rms, &result->best.p, result->set.parameter, result->set.n, rad);
 	const variance_problem problem = {.b = p->b, .e = p->e, .parameter = result->set.parameter, .radians_per_unit = rad, .n = result->set.n,
 	                                  .most_evaluations = p->most_evaluations};
 	search_grid g;
@@ -445,30 +442,29 @@ static bool fit_variance(const run *r, objective *all, ssb_error *err)
 /* Tilt and thickness beside what is fitted. */
 static bool fit_specimen(const run *r, objective *all, ssb_error *err)
 {
-	const fit_result *result = r->result;
 	parameter_set set = {.n = 0};
-	for (int i = 0, j = 0; i < FIT_PARAMETERS; i++) {
-		const bool specimen = i == TILT_R || i == TILT_C || i == THICKNESS, fitted = j < (int)result->set.n && result->set.parameter[j] == i;
-		j += fitted;
-		if (fitted || (specimen && r->problem->fits[i]))
+	for (int i = 0; i < FIT_PARAMETERS; i++)
+		if (parameter_set_find(&r->result->set, i) >= 0 || (specimen_has(i) && r->problem->fits[i]))
 			set.parameter[set.n++] = i;
-	}
 	return specimen_compare(r, &set, all, err) && settle(r, all, err);
 }
 
 static bool fit_with(const run *r, objective *all, ssb_error *err)
 {
 	fit_result *result = r->result;
-	if (!find_optimum(r, all, err))
-		return false;
-	result->worth = certify(all, &result->best, result->set.n);
-	if (!settle(r, all, err))
+	if (!find_optimum(r, all, err) || !settle(r, all, err))
 		return false;
 	if (result->worth.found && specimen_wanted(r->problem) && !fit_specimen(r, all, err))
 		return false;
 	if (result->worth.found && r->problem->objective == OBJECTIVE_VARIANCE && !fit_variance(r, all, err))
 		return false;
 	return judge(r, err);
+}
+
+bool fit_rotation_in_range(const fit_problem *problem, double rotation_rad)
+{
+	const double from = problem->rotation_range_rad[0], turned = rotation_rad - from;
+	return !problem->rotation_ranged || turned - 2 * M_PI * floor(turned / (2 * M_PI)) <= problem->rotation_range_rad[1] - from;
 }
 
 bool fit_run(const fit_problem *problem, fit_result *result, ssb_error *err)

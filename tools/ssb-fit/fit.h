@@ -63,6 +63,9 @@ typedef struct fit_result {
 	json_t *warnings;              /* borrowed: message_warn appends */
 } fit_result;
 
+/* Whether a rotation is in the range that was given, whole turns aside; always where none was. */
+bool fit_rotation_in_range(const fit_problem *problem, double rotation_rad);
+
 bool fit_run(const fit_problem *problem, fit_result *result, ssb_error *err);
 void fit_free(fit_result *result);
 

@@ -170,15 +170,14 @@ static bool evaluate(const fit_problem *problem, objective *f, const map_grid *g
 /* Noise and signal in L, over the bins that take part at the best point. */
 static bool weigh(objective *f, const optics_parameters *best, map_result *r, ssb_error *err)
 {
-	double L;
-	if (!objective_value(f, best, &L, err))
+	optimum o = {.p = *best};
+	if (!objective_value(f, best, &o.L, err))
 		return false;
+	const certificate c = certify(f, &o, 0);
 	r->sigma2 = evidence_sigma2(f->e);
-	for (size_t i = 0; i < f->count; i++) {
-		r->multiplicity += f->weight[i];
-		r->signal_power += f->weight[i] > 0 ? f->weight[i] * evidence_excess(f->e, f->frequency[i].bin) : 0;
-	}
-	return true;
+	r->multiplicity = c.multiplicity;
+	r->signal_power = c.signal_power;
+	return !isnan(c.signal_power) || ssb_fail(err, SSB_RUNTIME, "out of memory");
 }
 
 bool map_run(const fit_problem *problem, const map_grid *grid, map_result *r, ssb_error *err)

@@ -26,6 +26,14 @@ typedef struct step {
 	double sigmas;             /* length in standard errors */
 } step;
 
+int parameter_set_find(const parameter_set *set, int parameter)
+{
+	for (size_t i = 0; i < set->n; i++)
+		if (set->parameter[i] == parameter)
+			return (int)i;
+	return -1;
+}
+
 /* Principal axes of M / (rad_i rad_j). */
 static bool find_axes(quadratic *q, const double *M, double sign)
 {
@@ -134,8 +142,7 @@ static bool look_around(const objective *f, const ascent *a, const parameter_set
 	q->n = set->n;
 	if (set->n == 0)
 		return stop(o, true, "nothing is fitted");
-	for (size_t i = 0; i < set->n; i++)
-		q->rad[i] = scale_rad(f->e, a->q_rms, &o->p, set->parameter[i]);
+	scale_all_rad(f->e, a->q_rms, &o->p, set->parameter, set->n, q->rad);
 	return model_make(q, &o->at) || stop(o, false, "the objective does not depend on the parameters");
 }
 

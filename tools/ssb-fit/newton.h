@@ -11,6 +11,9 @@ typedef struct parameter_set {
 	size_t n;
 } parameter_set;
 
+/* Where a parameter is in the set; -1: nowhere. */
+int parameter_set_find(const parameter_set *set, int parameter);
+
 /* How to climb. */
 typedef struct ascent {
 	size_t most_steps;

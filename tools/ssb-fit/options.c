@@ -1,13 +1,7 @@
 #include "tools/ssb-fit/options.h"
 
-#include <fftw3.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-#include "tools/common/message.h"
-#include "tools/common/meta.h"
-#include "tools/common/quantity.h"
-#include "tools/transfer/optics_io.h"
 
 static bool parse_fit_order(const cli_option *option, const char *text, ssb_error *err)
 {

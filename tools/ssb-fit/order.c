@@ -26,8 +26,7 @@ static optics_parameters cut(const fit_problem *problem, const optics_parameters
 static size_t undetermined(const run *r, const level *l)
 {
 	double rad[FIT_PARAMETERS], deviation[FIT_PARAMETERS], axis[FIT_PARAMETERS * FIT_PARAMETERS];
-	for (size_t i = 0; i < l->set.n; i++)
-		rad[i] = scale_rad(r->problem->e, r->ranking.q_rms, &l->o.p, l->set.parameter[i]);
+	scale_all_rad(r->problem->e, r->ranking.q_rms, &l->o.p, l->set.parameter, l->set.n, rad);
 	return certify_directions(&l->o.at, r->ascent.sigma2, rad, l->set.n, deviation, axis);
 }
 
@@ -35,7 +34,7 @@ static size_t undetermined(const run *r, const level *l)
 static bool climb(const run *r, int order, const optics_parameters *from, const optics_parameters *before, objective *all, level *l,
                   ssb_error *err)
 {
-	l->set = climb_set(r->problem, order, true, false);
+	l->set = climb_set(r->problem, order, true);
 	const optics_parameters both[2] = {cut(r->problem, from, order), *before};
 	for (int i = 0; i < (order > 1 ? 2 : 1); i++) {
 		optimum o = {.p = both[i]};
@@ -89,5 +88,8 @@ bool order_choose(const run *r, const optics_parameters *from, objective *all, s
 		json_object_set_new(json_array_get(r->result->orders, i), "taken", json_boolean((int)i + 1 <= chosen));
 	r->result->set = l[chosen].set;
 	r->result->best = l[chosen].o;
-	return newton_ascend(all, &r->ascent, &r->result->set, &r->result->best, r->result->steps, err);
+	if (!newton_ascend(all, &r->ascent, &r->result->set, &r->result->best, r->result->steps, err))
+		return false;
+	r->result->worth = certify(all, &r->result->best, r->result->set.n);
+	return true;
 }

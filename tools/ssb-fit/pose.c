@@ -218,8 +218,7 @@ static bool start_in_range(const fit_problem *problem, ssb_error *err)
 			return ssb_fail(err, SSB_USAGE, "the start's %s, %.3f nm, is outside its range, %.3f to %.3f nm", optics_orders[order].name, C_nm,
 			                range[0] / 10, range[1] / 10);
 	}
-	const double from = problem->rotation_range_rad[0], turned = problem->held.rotation_rad - from;
-	if (problem->rotation_ranged && turned - 2 * M_PI * floor(turned / (2 * M_PI)) > problem->rotation_range_rad[1] - from)
+	if (!fit_rotation_in_range(problem, problem->held.rotation_rad))
 		return ssb_fail(err, SSB_USAGE, "the start's rotation, %.3f deg, is outside its range", problem->held.rotation_rad / RAD);
 	return true;
 }

@@ -8,18 +8,10 @@
 
 static const double DEG = 180 / M_PI;
 
-static int position(const fit_result *r, int parameter)
-{
-	for (size_t i = 0; i < r->set.n; i++)
-		if (r->set.parameter[i] == parameter)
-			return (int)i;
-	return -1;
-}
-
 /* Standard error of weights . (parameters first, second); NAN where there is none. */
 static double combined_error(const fit_result *r, int first, int second, double weight_first, double weight_second)
 {
-	const int a = position(r, first), b = position(r, second);
+	const int a = parameter_set_find(&r->set, first), b = parameter_set_find(&r->set, second);
 	if (!r->worth.has_covariance || a < 0 || b < 0)
 		return NAN;
 	const double *c = r->worth.covariance;
@@ -33,7 +25,7 @@ static const char *status_of(const fit_result *r, const fit_problem *problem, in
 {
 	if (r->undetermined[parameter] || (problem->fits[parameter] && !r->worth.found))
 		return "undetermined";
-	return position(r, parameter) >= 0 ? "fitted" : "fixed";
+	return parameter_set_find(&r->set, parameter) >= 0 ? "fitted" : "fixed";
 }
 
 /* A row of the list; an undetermined parameter has no value. */

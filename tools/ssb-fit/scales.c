@@ -31,6 +31,12 @@ double scale_rad(const evidence *e, double q_rms, const optics_parameters *p, in
 	}
 }
 
+void scale_all_rad(const evidence *e, double q_rms, const optics_parameters *p, const int *parameter, size_t n, double *rad)
+{
+	for (size_t i = 0; i < n; i++)
+		rad[i] = scale_rad(e, q_rms, p, parameter[i]);
+}
+
 double scale_edge_rad(const evidence *e, int aberration)
 {
 	const int n = aberration_terms[aberration].n;

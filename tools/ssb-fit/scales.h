@@ -9,6 +9,9 @@
  * weight sin(x)/x (physics.md section 3). */
 double scale_rad(const evidence *e, double q_rms, const optics_parameters *p, int parameter);
 
+/* Of n parameters: rad[n]. */
+void scale_all_rad(const evidence *e, double q_rms, const optics_parameters *p, const int *parameter, size_t n, double *rad);
+
 /* Phase of one A of this coefficient at the aperture's edge: (2 pi/lambda) alpha^(n+1)/(n+1). */
 double scale_edge_rad(const evidence *e, int aberration);
 

@@ -106,7 +106,7 @@ static void leave(const run *r, const parameter_set *set, double significance)
 {
 	fit_result *result = r->result;
 	for (size_t i = 0; i < set->n; i++)
-		if (set->parameter[i] == TILT_R || set->parameter[i] == TILT_C || set->parameter[i] == THICKNESS)
+		if (specimen_has(set->parameter[i]))
 			result->undetermined[set->parameter[i]] = true;
 	message_warn(result->warnings, "the data do not show a thickness: with %s the likelihood gains %.1f deviations of what noise gives "
 	             "(%.0f would show it)", r->problem->fits[TILT_R] ? "tilt and thickness" : "it", significance, LIMIT);

@@ -4,6 +4,12 @@
 
 #include "tools/ssb-fit/climb.h"
 
+/* Whether a fit parameter is the specimen's: tilt, thickness. */
+static inline bool specimen_has(int parameter)
+{
+	return parameter == TILT_R || parameter == TILT_C || parameter == THICKNESS;
+}
+
 /* Whether tilt or thickness is asked for. */
 bool specimen_wanted(const fit_problem *problem);
 

@@ -315,7 +315,8 @@ static bool refine_origin(disk *d, const pattern *p, const uint8_t *member, ssb_
 	if (!median(p, member, &middle, err))
 		return false;
 	memcpy(d->origin_px, d->centre_px, sizeof d->origin_px);
-	for (int i = 0; middle > 0 && !is_uneven(d, p, middle) && i < REFINEMENTS; i++)
+	const int refinements = middle > 0 && !is_uneven(d, p, middle) ? REFINEMENTS : 0;
+	for (int i = 0; i < refinements; i++)
 		refine_once(d, &radius, p, middle);
 	return true;
 }

@@ -34,7 +34,8 @@ typedef struct disk {
  * Which pixels are used follows from them. Where k is 0 does not, unlike in physics.md: D's centroid jumps by 0.04 pixels rms as pixels of the
  * edge cross the threshold, whatever the dose, which through the orders above shifts C12, C21 and C23 by several of their standard errors.
  * `origin_px` is the centroid of the pixels, each weighted by min(1, M / median of M over D) within 1.5 pixels of the disk's edge, by 1 inside and
- * 0 outside; a masked or missing pixel of the edge weighs what a sharp edge would have there. It jitters by 0.005 pixels and less.
+ * 0 outside; a masked or missing pixel of the edge weighs what a sharp edge would have there. It jitters by 0.005 pixels and less. Where
+ * the inside of the disk varies by more than 3 % (a strong specimen) it is D's centroid after all.
  * centre_px, radius_px: NULL to measure, else held; with both, D is the pixels within the radius.
  * SSB_BAD_INPUT, asking for centre and radius, when D is empty, is no disk, or is cut by the edge of the detector. */
 bool disk_find(disk *d, const pattern *p, const double *centre_px, const double *radius_px, ssb_error *err);
