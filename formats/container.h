@@ -73,6 +73,9 @@ ssb_reader *ssb_reader_open_kind(const char *path, enum ssb_kind kind, size_t me
 
 enum ssb_kind ssb_reader_kind(const ssb_reader *reader);
 const char *ssb_reader_path(const ssb_reader *reader);
+
+/* Whether the input is a regular file, which is mapped: its chunks may be asked for in any order, and raw ones take no memory. */
+bool ssb_reader_is_mapped(const ssb_reader *reader);
 const json_t *ssb_reader_header(const ssb_reader *reader);  /* borrowed: all of the JSON header, as SPEC.md section 1 has it */
 const json_t *ssb_reader_meta(const ssb_reader *reader);    /* borrowed */
 const json_t *ssb_reader_history(const ssb_reader *reader); /* borrowed, an array */

@@ -523,6 +523,11 @@ const char *ssb_reader_path(const ssb_reader *reader)
 	return reader->path;
 }
 
+bool ssb_reader_is_mapped(const ssb_reader *reader)
+{
+	return reader->map;
+}
+
 const json_t *ssb_reader_header(const ssb_reader *reader)
 {
 	return reader->header.root;

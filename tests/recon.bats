@@ -253,3 +253,12 @@ assert np.abs(even * halves[0] + (1 - even) * halves[1] - p).max() < 1e-6 * np.a
 	fails 1 "/dev/full" ssb-recon -q odd.spectrum odd.fit -o /dev/full
 	[ ! -e x.phase ]
 }
+
+@test "a wrong byte in G is refused, from a file and from a pipe" {
+	"$PYTHON" -c '
+b = bytearray(open("odd.spectrum", "rb").read()); b[len(b) // 2] ^= 1; open("flipped.spectrum", "wb").write(b)'
+	fails 3 "of 'G' fails its checksum" ssb-recon flipped.spectrum odd.fit -o x.phase
+	fails 3 "of 'G' fails its checksum" ssb-fit flipped.spectrum --start odd.fit -o x.fit
+	fails 3 "of 'G' fails its checksum" ssb-fit flipped.spectrum --start odd.fit --map C10=-2nm:2nm:3 -o x.map
+	fails 3 "of 'G' fails its checksum" ssb-recon - odd.fit -o x.phase < <(cat flipped.spectrum)
+}

@@ -1,4 +1,5 @@
 /* Spectra that are whole containers but contradict themselves: the evidence is refused and says why. */
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -21,7 +22,7 @@ static void write_sample(const char *path, json_t *meta)
 	const ssb_array array[] = {{"pixel_index", SSB_I4, SSB_RAW, 2, {B, 2}, B * 2, "px"},
 	                           {"counts_sum", SSB_U8, SSB_RAW, 1, {B}, B, "counts"},
 	                           {"q_index", SSB_I4, SSB_RAW, 2, {Q, 2}, Q * 2, "1"},
-	                           {"G", SSB_C8, SSB_RAW, 2, {Q, B}, Q * B, "counts"}};
+	                           {"G", SSB_C8, SSB_RAW, 2, {Q, B}, B, "counts"}};
 	const void *data[] = {pixel, sum, q, G};
 	json_t *history = json_array();
 	ssb_error err = {SSB_OK, ""};
@@ -33,6 +34,33 @@ static void write_sample(const char *path, json_t *meta)
 		exit(fprintf(stderr, "%s\n", err.text));
 	json_decref(history);
 	json_decref(meta);
+}
+
+/* A byte of the last bin is wrong: the others are read, that one is zeros and a failure, also when it was never asked for. */
+static void check_damage(bool ask)
+{
+	enum { END_RECORD = 64, PAYLOAD = 64 };
+	char path[] = "/tmp/evidence-XXXXXX";
+	const int file = mkstemp(path);
+	if (file < 0)
+		exit(1);
+	write_sample(path, sample_meta());
+	ssb_error err = {SSB_OK, ""};
+	const int damaged = open(path, O_WRONLY);
+	if (pwrite(damaged, "x", 1, lseek(damaged, 0, SEEK_END) - END_RECORD - PAYLOAD) != 1)
+		exit(1);
+	close(damaged);
+	close(file);
+	ssb_reader *spectrum = ssb_reader_open_kind(path, SSB_SPECTRUM, 1 << 20, &err);
+	evidence *e = spectrum ? evidence_load(spectrum, &err) : NULL;
+	float complex scratch[B];
+	CHECK(e && crealf(evidence_G(e, 0, 1, 1, scratch)[0]) == 41 && evidence_is_sound(e, &err), "a chunk before the damage is read %s", err.text);
+	if (ask)
+		CHECK(crealf(evidence_G(e, 1, 0, B, scratch)[0]) == 0 && !evidence_is_sound(e, &err), "the damaged chunk is not");
+	CHECK(!evidence_verify(e, &err) && strstr(err.text, "chunk 1 of 'G' fails its checksum"), "the evidence as a whole: %s", err.text);
+	evidence_free(e);
+	ssb_reader_close(spectrum);
+	unlink(path);
 }
 
 /* Loads what `meta` (taken over) describes: refused with these words, or accepted (NULL). */
@@ -69,5 +97,7 @@ int main(void)
 	check_load(with("scan_shape", json_pack("[ii]", 4, 0)), "4 x 0 positions");
 	check_load(with("scan_shape", json_pack("[II]", (json_int_t)1 << 32, (json_int_t)1 << 32)), "positions cannot be");
 	check_load(with("filled_positions", json_integer(20)), "no position has a frame");
+	check_damage(false);
+	check_damage(true);
 	return test_end();
 }

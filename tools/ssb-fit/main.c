@@ -36,7 +36,7 @@ int main(int argc, char **argv)
 		ok = map_make(&problem, &o, in.spectrum, in.start, &err);
 	} else if (ok) {
 		result.warnings = meta_warnings(ssb_reader_meta(in.spectrum));
-		ok = fit_run(&problem, &result, &err);
+		ok = fit_run(&problem, &result, &err) && evidence_verify(in.e, &err);
 		if (ok)
 			report_say(&problem, &result);
 		ok = ok && report_store(&problem, &result, &o, in.spectrum, in.start, &err);

@@ -133,7 +133,7 @@ bool map_make(const fit_problem *problem, const fit_options *o, ssb_reader *spec
 {
 	map_result r;
 	json_t *past = NULL;
-	bool ok = map_run(problem, &o->map, &r, err) && (past = report_history(o, spectrum, start, err)) != NULL;
+	bool ok = map_run(problem, &o->map, &r, err) && evidence_verify(problem->e, err) && (past = report_history(o, spectrum, start, err)) != NULL;
 	if (ok) {
 		json_t *warnings = meta_warnings(ssb_reader_meta(spectrum));
 		say(problem, &o->map, &r, warnings);

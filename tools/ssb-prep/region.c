@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include "tools/common/meta.h"
 
 void counts_gather(const frame_counts *c, size_t frame, const uint32_t *offset, size_t pixels, uint32_t *out)
@@ -81,14 +80,6 @@ static bool check_window(region *r, const ssb_array *array, ssb_error *err)
 	return true;
 }
 
-/* Whether the reader maps the file: then raw chunks take no memory. */
-static bool is_mapped(const region *r)
-{
-	struct stat info;
-	const char *path = ssb_reader_path(r->reader);
-	return (strcmp(path, "-") ? stat(path, &info) : fstat(0, &info)) == 0 && S_ISREG(info.st_mode);
-}
-
 static bool load_counts(region *r, ssb_error *err)
 {
 	size_t index;
@@ -106,7 +97,7 @@ static bool load_counts(region *r, ssb_error *err)
 	c->type = calloc(c->blocks, sizeof *c->type);
 	if (!c->block || !c->type)
 		return ssb_fail(err, SSB_RUNTIME, "out of memory");
-	const bool mapped = array->codec == SSB_RAW && is_mapped(r);
+	const bool mapped = array->codec == SSB_RAW && ssb_reader_is_mapped(r->reader);
 	for (size_t i = 0; i < c->blocks; i++) {
 		if (!ssb_reader_chunk(r->reader, index, i, &c->block[i], &c->type[i], err))
 			return false;

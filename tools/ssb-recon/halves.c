@@ -35,18 +35,20 @@ static bool take_rows(evidence *half, const evidence *e, int parity)
 {
 	float complex *G = calloc(e->bins * half->pixels + 1, sizeof *G);
 	const float complex **row = calloc(e->bins, sizeof *row);
+	float complex *scratch = malloc(e->pixels * sizeof *scratch);
 	half->row = row;
-	if (!G || !row) {
+	const bool ok = G && row && scratch;
+	if (!ok)
 		free(G);
-		return false;
-	}
-	for (size_t i = 0; i < e->bins; i++) {
+	for (size_t i = 0; ok && i < e->bins; i++) {
+		const float complex *all = evidence_G(e, i, 0, e->pixels, scratch);
 		row[i] = G;
 		for (size_t b = 0; b < e->pixels; b++)
 			if (belongs(e, b, parity))
-				*G++ = e->row[i][b];
+				*G++ = all[b];
 	}
-	return true;
+	free(scratch);
+	return ok;
 }
 
 evidence *half_make(const evidence *e, int parity, ssb_error *err)
@@ -62,10 +64,10 @@ evidence *half_make(const evidence *e, int parity, ssb_error *err)
 	bool ok = take_pixels(half, e, parity) || ssb_fail(err, SSB_RUNTIME, "out of memory");
 	if (ok && half->pixels == 0)
 		ok = ssb_fail(err, SSB_BAD_INPUT, "a bright field of %zu pixel%s has no two halves", e->pixels, e->pixels == 1 ? "" : "s");
-	if (ok && take_rows(half, e, parity))
+	if (ok && !take_rows(half, e, parity))
+		ok = ssb_fail(err, SSB_RUNTIME, "out of memory for half of the spectrum");
+	if (ok && evidence_is_sound(e, err))
 		return half;
-	if (ok)
-		ssb_fail(err, SSB_RUNTIME, "out of memory for half of the spectrum");
 	half_free(half);
 	return NULL;
 }

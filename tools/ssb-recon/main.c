@@ -46,7 +46,7 @@ int main(int argc, char **argv)
 	phase_images images = {0};
 	recon_parse(&o, argc, argv);
 	const backend *b = recon_backend(&o, &err);
-	const bool ok = b && load(&o, b, &in, &err) && phase_compute(&images, b, in.e, &in.parameters, &o, &err) &&
+	const bool ok = b && load(&o, b, &in, &err) && phase_compute(&images, b, in.e, &in.parameters, &o, &err) && evidence_verify(in.e, &err) &&
 	                phase_store(&images, &o, in.e, in.spectrum, in.fit, in.fit_meta, &err);
 	phase_free(&images);
 	release(&in, b, &o);

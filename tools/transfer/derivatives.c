@@ -144,6 +144,7 @@ typedef struct q_model {
 typedef struct worker {
 	const row_table *table;
 	piece *list;
+	float complex *scratch; /* for G */
 	lanes *power[3];                            /* of u_c of both terms and of k_c, BLOCKS a column */
 	double *tables;                             /* of the task */
 	double *single;                             /* room for one table */
@@ -603,13 +604,13 @@ static void fill_psi_by(const model *m, q_model *q, double sense)
 }
 
 static void q_model_make(q_model *q, const model *m, const evidence *e, const row_table *t, const frequency *f, double weight,
-                         const sums *known)
+                         const sums *known, float complex *scratch)
 {
 	const double W = known->W, S = cabs(known->S);
 	q->f = row_frequency_make(t, f->q);
 	q->q[0] = f->q[0], q->q[1] = f->q[1];
 	fill_psi_by(m, q, t->pixels.transposed ? -1 : 1);
-	q->G = (const float *)e->row[f->bin];
+	q->G = (const float *)evidence_G(e, f->bin, 0, e->pixels, scratch);
 	q->sign_G = f->conjugate ? -1 : 1;
 	q->turn = S > 0 ? conj(known->S) / S : 1;
 	q->R_pair = 2 * weight * S / W;
@@ -692,6 +693,7 @@ static void worker_free(worker *w)
 	if (!w)
 		return;
 	free(w->list);
+	free(w->scratch);
 	free(w->power[0]);
 	free(w->single);
 	free(w);
@@ -705,9 +707,10 @@ static worker *worker_make(const model *m, const row_table *table)
 	memset(w, 0, sizeof *w);
 	w->table = table;
 	w->list = malloc(table->most_pieces * sizeof *w->list);
+	w->scratch = malloc(table->pixels.pixels * sizeof *w->scratch);
 	w->power[0] = aligned_alloc(sizeof(lanes), 3 * BLOCKS * table->columns * sizeof(lanes));
 	w->single = malloc((m->single.size + 1) * sizeof *w->single);
-	if (!w->list || !w->power[0] || !w->single) {
+	if (!w->list || !w->scratch || !w->power[0] || !w->single) {
 		worker_free(w);
 		return NULL;
 	}
@@ -746,7 +749,7 @@ static bool sum_tasks(const model *m, const evidence *e, const row_table *table,
 			for (size_t i = task * bins; ok && i < count && i < (task + 1) * bins; i++)
 				if (weight[i] > 0) {
 					w->tables = tables + task * tables_size(m);
-					q_model_make(&w->q, m, e, table, &f[i], weight[i], &known[i]);
+					q_model_make(&w->q, m, e, table, &f[i], weight[i], &known[i], w->scratch);
 					add_frequency(m, w, weight[i], &known[i], &part[task]);
 				}
 		worker_free(w);
@@ -779,5 +782,5 @@ bool cpu_derivatives(const evidence *e, const optics_parameters *p, const int *p
 	free(part);
 	free(m.aberration);
 	row_table_free(&table);
-	return ok || ssb_fail(err, SSB_RUNTIME, "out of memory");
+	return ok ? evidence_is_sound(e, err) : ssb_fail(err, SSB_RUNTIME, "out of memory");
 }

@@ -1,7 +1,16 @@
 #include "tools/transfer/evidence.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 #include "tools/common/meta.h"
+
+struct evidence_file {
+	ssb_reader *reader;
+	size_t array, bins_per_chunk;
+	atomic_int failed;
+	ssb_error failure; /* the first */
+};
 
 void evidence_q(const evidence *e, size_t bin, double q[2])
 {
@@ -29,13 +38,61 @@ double evidence_sigma2(const evidence *e)
 	return (double)(e->scan[0] * e->scan[1] - e->filled) * e->I0_counts;
 }
 
+static const float complex *unreadable(struct evidence_file *file, const ssb_error *err, size_t count, float complex *scratch)
+{
+#pragma omp critical(evidence_failure)
+	{
+		if (!file->failed)
+			file->failure = *err;
+		file->failed = 1;
+	}
+	return memset(scratch, 0, count * sizeof *scratch);
+}
+
+const float complex *evidence_G(const evidence *e, size_t bin, size_t first, size_t count, float complex *scratch)
+{
+	const void *elements;
+	enum ssb_dtype stored;
+	ssb_error err;
+	struct evidence_file *file = e->file;
+	if (e->row)
+		return e->row[bin] + first;
+	if (!ssb_reader_chunk(file->reader, file->array, bin / file->bins_per_chunk, &elements, &stored, &err))
+		return unreadable(file, &err, count, scratch);
+	return (const float complex *)elements + bin % file->bins_per_chunk * e->pixels + first;
+}
+
+bool evidence_is_sound(const evidence *e, ssb_error *err)
+{
+	if (e->row || !e->file->failed)
+		return true;
+#pragma omp critical(evidence_failure)
+	*err = e->file->failure;
+	return false;
+}
+
+bool evidence_verify(const evidence *e, ssb_error *err)
+{
+#pragma omp parallel for schedule(dynamic)
+	for (size_t bin = 0; bin < e->bins; bin += e->row ? e->bins : e->file->bins_per_chunk) {
+		float complex none;
+		evidence_G(e, bin, 0, 1, &none);
+	}
+	return evidence_is_sound(e, err);
+}
+
 double evidence_excess(const evidence *e, size_t bin)
 {
-	const float complex *G = e->row[bin];
+	enum { BLOCK = 512 };
+	float complex scratch[BLOCK];
 	double sum = 0;
-	for (size_t b = 0; b < e->pixels; b++) {
-		const double re = crealf(G[b]), im = cimagf(G[b]);
-		sum += re * re + im * im - e->counts[b];
+	for (size_t first = 0; first < e->pixels; first += BLOCK) {
+		const size_t count = e->pixels - first < BLOCK ? e->pixels - first : BLOCK;
+		const float complex *G = evidence_G(e, bin, first, count, scratch);
+		for (size_t b = 0; b < count; b++) {
+			const double re = crealf(G[b]), im = cimagf(G[b]);
+			sum += re * re + im * im - e->counts[first + b];
+		}
 	}
 	return sum;
 }
@@ -79,8 +136,8 @@ static bool check_indices(const evidence *e, ssb_error *err)
 	return true;
 }
 
-/* Row pointers into the chunks of G, which hold whole q; every chunk is verified here, in parallel where the input is a file. */
-static bool load_rows(evidence *e, ssb_reader *spectrum, ssb_error *err)
+/* The chunks of G hold whole q. A pipe's are taken now, in their order. */
+static bool open_G(evidence *e, ssb_reader *spectrum, ssb_error *err)
 {
 	size_t index;
 	if (!ssb_reader_find(spectrum, "G", SSB_C8, 2, &index, err))
@@ -88,18 +145,16 @@ static bool load_rows(evidence *e, ssb_reader *spectrum, ssb_error *err)
 	const ssb_array *a = ssb_reader_array(spectrum, index);
 	if (a->shape[0] != e->bins || a->shape[1] != e->pixels || a->chunk_elements % e->pixels != 0)
 		return ssb_fail(err, SSB_BAD_INPUT, "array 'G' does not fit 'q_index' and 'pixel_index'");
-	const float complex **row = malloc(e->bins * sizeof *row);
-	e->row = row;
-	if (!row)
+	e->file = calloc(1, sizeof *e->file);
+	if (!e->file)
 		return ssb_fail(err, SSB_RUNTIME, "out of memory");
-	const size_t per_chunk = a->chunk_elements / e->pixels;
-	for (uint64_t chunk = 0; chunk < ssb_array_chunks(a); chunk++) {
+	*e->file = (struct evidence_file){.reader = spectrum, .array = index, .bins_per_chunk = a->chunk_elements / e->pixels};
+	const uint64_t chunks = ssb_reader_is_mapped(spectrum) ? 0 : ssb_array_chunks(a);
+	for (uint64_t chunk = 0; chunk < chunks; chunk++) {
 		const void *elements;
 		enum ssb_dtype stored;
 		if (!ssb_reader_chunk(spectrum, index, chunk, &elements, &stored, err))
 			return false;
-		for (size_t i = chunk * per_chunk; i < e->bins && i < (chunk + 1) * per_chunk; i++)
-			row[i] = (const float complex *)elements + (i - chunk * per_chunk) * e->pixels;
 	}
 	return true;
 }
@@ -123,7 +178,7 @@ static bool load_arrays(evidence *e, ssb_reader *spectrum, ssb_error *err)
 	for (size_t b = 0; ok && b < e->pixels; b++)
 		counts[b] = (double)counts_sum[b];
 	free(counts_sum);
-	return ok && check_indices(e, err) && load_rows(e, spectrum, err);
+	return ok && check_indices(e, err) && open_G(e, spectrum, err);
 }
 
 evidence *evidence_load(ssb_reader *spectrum, ssb_error *err)
@@ -148,6 +203,6 @@ void evidence_free(evidence *e)
 	free((void *)e->q_index);
 	free((void *)e->pixel);
 	free((void *)e->counts);
-	free((void *)e->row);
+	free(e->file);
 	free(e);
 }

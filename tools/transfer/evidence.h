@@ -8,7 +8,7 @@
 #include "formats/container.h"
 #include "tools/transfer/optics.h"
 
-/* G(q,k) on the stored half plane: `row[i]` holds the B complex values of bin i, all BF pixels in row-major order. */
+/* G(q,k) on the stored half plane, all BF pixels of a bin in row-major order: evidence_G gives it. */
 typedef struct evidence {
 	optics_geometry geometry;
 	size_t scan[2];                /* R, C positions */
@@ -19,13 +19,25 @@ typedef struct evidence {
 	const int32_t (*q_index)[2];   /* Q: (row, column) on the half plane, row-major; (0, 0) is among them */
 	const int32_t (*pixel)[2];     /* B: full-detector (row, column), row-major */
 	const double *counts;          /* B: G(0,k), the exact sum of counts over the scan */
-	const float complex *const *row; /* Q pointers */
+	const float complex *const *row; /* Q pointers to the B values of a bin, where G is in memory; else NULL */
+	struct evidence_file *file;    /* else where G is read from as it is asked for */
 	struct device_evidence *device;  /* what backend_attach made; NULL for none */
 } evidence;
 
-/* Evidence of an opened spectrum. Its rows point into the reader, which must stay open as long; release with evidence_free. */
+/* Evidence of an opened spectrum, which must stay open as long; release with evidence_free. On a file, a chunk of G is read and verified when
+ * it is first asked for. */
 evidence *evidence_load(ssb_reader *spectrum, ssb_error *err);
 void evidence_free(evidence *e); /* what evidence_load made; NULL is allowed */
+
+/* G(q,k) of a bin's BF pixels first … first + count - 1, by any thread. `scratch` has room for them; what is returned is there or in the
+ * evidence. Zeros where the chunk cannot be read: evidence_is_sound then tells. */
+const float complex *evidence_G(const evidence *e, size_t bin, size_t first, size_t count, float complex *scratch);
+
+/* False with the first failure once evidence_G has met a chunk that cannot be read: nothing computed from it may be believed. */
+bool evidence_is_sound(const evidence *e, ssb_error *err);
+
+/* Read what evidence_G was not asked for: a damaged spectrum is refused even where the damage did not matter. */
+bool evidence_verify(const evidence *e, ssb_error *err);
 
 /* sigma^2 = N I0, the Poisson power of one element of G (physics.md section 5); N less the filled positions, which have no noise. */
 double evidence_sigma2(const evidence *e);

@@ -38,6 +38,7 @@ typedef struct equations {
 	size_t replicas;
 	replica *replica;
 	double *re, *im;            /* [replicas + 1][BLOCK] */
+	float complex scratch[BLOCK]; /* for G */
 	double complex *gram;       /* [replicas][replicas + 1]: sum over k of conj(column i) column j, j >= i: A, and S in the last column */
 	double complex *inverse;    /* [replicas][replicas]: of A + floor */
 } equations;
@@ -113,7 +114,7 @@ static void list_replicas(equations *s, const problem *p, size_t bin)
 static void fill_columns(equations *s, const problem *p, size_t bin, size_t first, size_t count)
 {
 	const pixel_table t = pixel_table_slice(&p->t, first, count);
-	const float complex *G = p->e->row[bin] + first;
+	const float complex *G = evidence_G(p->e, bin, first, count, s->scratch);
 	double *re = s->re, *im = s->im;
 	memset(re, 0, (s->replicas + 1) * BLOCK * sizeof *re);
 	memset(im, 0, (s->replicas + 1) * BLOCK * sizeof *im);
@@ -304,7 +305,7 @@ static bool solve(problem *p, size_t memory, double (*noise)[2], ssb_error *err)
 		p->most[axis] = most_on_axis(p->e, axis, p->factor, p->t.reach);
 	if (threads * equations_bytes(p->most) > (double)memory)
 		return ssb_fail(err, SSB_RUNTIME, "the equations of %zu x %zu aliases do not fit in --memory", p->most[0], p->most[1]);
-	return solve_bins(p, noise) || ssb_fail(err, SSB_RUNTIME, "out of memory");
+	return solve_bins(p, noise) ? evidence_is_sound(p->e, err) : ssb_fail(err, SSB_RUNTIME, "out of memory");
 }
 
 static bool compute(problem *p, const optics_parameters *parameters, size_t memory, double *image, double *noise_amplification, ssb_error *err)

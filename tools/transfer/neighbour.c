@@ -87,17 +87,24 @@ static bool correlate_all(correlations *c, const evidence *e, double q_most, con
 {
 	size_t *bin = malloc(e->bins * sizeof *bin);
 	*c = (correlations){.lists = lists, .q = malloc(e->bins * sizeof *c->q), .D = calloc(lists * e->bins + 1, sizeof *c->D)};
-	const bool ok = bin && c->q && c->D;
+	bool ok = bin && c->q && c->D;
 	for (size_t i = 0; ok && i < e->bins; i++) {
 		evidence_q(e, i, c->q[c->bins]);
 		if (evidence_multiplicity(e, i) > 0 && hypot(c->q[c->bins][0], c->q[c->bins][1]) < q_most)
 			bin[c->bins++] = i;
 	}
-#pragma omp parallel for schedule(dynamic, 16)
-	for (size_t i = 0; i < c->bins; i++) {
-		const double weight = bin_weight(e, bin[i]);
-		for (size_t j = 0; j < lists; j++)
-			c->D[j * c->bins + i] = weight > 0 ? weight * correlate(e->row[bin[i]], &list[j]) : 0;
+#pragma omp parallel reduction(&& : ok)
+	{
+		float complex *scratch = malloc(e->pixels * sizeof *scratch);
+		ok = ok && scratch;
+#pragma omp for schedule(dynamic, 16)
+		for (size_t i = 0; i < c->bins; i++) {
+			const double weight = ok ? bin_weight(e, bin[i]) : 0;
+			const float complex *G = weight > 0 ? evidence_G(e, bin[i], 0, e->pixels, scratch) : NULL;
+			for (size_t j = 0; j < lists; j++)
+				c->D[j * c->bins + i] = G ? weight * correlate(G, &list[j]) : 0;
+		}
+		free(scratch);
 	}
 	free(bin);
 	return ok;

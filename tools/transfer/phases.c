@@ -49,7 +49,8 @@ static bool mirror_listed(const plane *p, const plane_point *point)
 
 /* One bin of the block's pixels and its mirror, which makes the images real: the Hermitian part where both are listed, or both signs
  * of a Nyquist frequency. */
-static void fill_point(const pixel_block *b, const evidence *e, const pixel_table *t, overlap *o, const plane *p, const plane_point *point)
+static void fill_point(const pixel_block *b, const evidence *e, const pixel_table *t, overlap *o, const plane *p, const plane_point *point,
+                       float complex *scratch)
 {
 	const size_t row = point->at / (p->columns / 2 + 1), column = point->at % (p->columns / 2 + 1);
 	const size_t at = row * p->columns + column;
@@ -57,7 +58,7 @@ static void fill_point(const pixel_block *b, const evidence *e, const pixel_tabl
 	const double share = (double)point->count * (mirror_listed(p, point) ? 2 : 1);
 	for (size_t i = point->first; i < point->first + point->count; i++) {
 		const frequency *f = &p->frequency[i];
-		overlap_select(o, t, f->q, e->row[f->bin] + b->first, f->conjugate);
+		overlap_select(o, t, f->q, evidence_G(e, f->bin, b->first, b->count, scratch), f->conjugate);
 		overlap_gamma(o, t, f->q);
 		sidebands(o->G_re, o->G_im, o->term[0].amplitude, o->term[0].phase, share, o->count);
 		for (size_t j = 0; j < o->count; j++) {
@@ -77,16 +78,18 @@ static bool fill_block(const pixel_block *b, const evidence *e, const pixel_tabl
 #pragma omp parallel reduction(&& : ok)
 	{
 		overlap o;
-		ok = overlap_make(&o, b->count);
+		float complex *scratch = malloc(b->count * sizeof *scratch);
+		ok = overlap_make(&o, b->count) && scratch;
 #pragma omp for schedule(dynamic, 64)
 		for (size_t i = 0; i < p->points; i++)
 			if (ok && !mirror_listed(p, &p->point[i]))
-				fill_point(b, e, &t, &o, p, &p->point[i]);
+				fill_point(b, e, &t, &o, p, &p->point[i], scratch);
 #pragma omp single /* two bins write to one place: always in the same order */
 		for (size_t i = 0; i < p->points; i++)
 			if (ok && mirror_listed(p, &p->point[i]))
-				fill_point(b, e, &t, &o, p, &p->point[i]);
+				fill_point(b, e, &t, &o, p, &p->point[i], scratch);
 		overlap_free(&o);
+		free(scratch);
 	}
 	return ok;
 }
@@ -165,5 +168,5 @@ bool cpu_mean_phase(const evidence *e, const optics_parameters *parameters, size
 	free(squares);
 	pixel_table_free(&table);
 	plane_free(&p);
-	return ok || ssb_fail(err, SSB_RUNTIME, "out of memory");
+	return ok ? evidence_is_sound(e, err) : ssb_fail(err, SSB_RUNTIME, "out of memory");
 }

@@ -14,6 +14,7 @@ enum { PAD = 4, BATCH = 8 };
 typedef struct transforms {
 	lookup l;
 	float complex *X[2];
+	float complex *scratch; /* for G */
 } transforms;
 
 /* The next length that has no prime factor above 5, even. */
@@ -97,11 +98,11 @@ static void prepare(transforms *x, const evidence *e, const pixel_table *t, cons
 	x->l = lookup_make(e, t, f, bin, m);
 	for (int i = 0; i < 2; i++)
 		memset(x->X[i], 0, f->size[0] * f->size[1] * sizeof *x->X[i]);
+	const float complex *G = evidence_G(e, bin, 0, e->pixels, x->scratch);
 	for (size_t b = 0; b < e->pixels; b++) {
-		const float complex G = e->row[bin][b];
 		const size_t at = search_frame_at(f, e->pixel[b]);
 		double element[2][2];
-		if (lookup_element(t, b, q, qd, crealf(G), cimagf(G), element, x->l.W))
+		if (lookup_element(t, b, q, qd, crealf(G[b]), cimagf(G[b]), element, x->l.W))
 			for (int i = 0; i < 2; i++)
 				x->X[i][at] = CMPLXF((float)element[i][0], (float)element[i][1]);
 	}
@@ -145,12 +146,14 @@ bool cpu_search(const evidence *e, const optics_parameters *p, const size_t *bin
 	pixel_table table = {0};
 	transforms batch[BATCH];
 	fftwf_plan plan = NULL;
-	float complex *memory = fftwf_malloc(2 * BATCH * size * sizeof *memory);
+	float complex *memory = fftwf_malloc(BATCH * (2 * size + e->pixels) * sizeof *memory);
 	bool ok = memory && pixel_table_make(&table, e, &held);
 	if (ok) {
-		for (size_t i = 0; i < BATCH; i++)
+		for (size_t i = 0; i < BATCH; i++) {
 			for (size_t j = 0; j < 2; j++)
 				batch[i].X[j] = memory + (2 * i + j) * size;
+			batch[i].scratch = memory + 2 * BATCH * size + i * e->pixels;
+		}
 		plan = fftwf_plan_dft_2d((int)f.size[0], (int)f.size[1], memory, memory, FFTW_FORWARD, FFTW_ESTIMATE | FFTW_UNALIGNED);
 		ok = plan != NULL;
 	}
@@ -161,5 +164,5 @@ bool cpu_search(const evidence *e, const optics_parameters *p, const size_t *bin
 	}
 	pixel_table_free(&table);
 	fftwf_free(memory);
-	return ok || ssb_fail(err, SSB_RUNTIME, "out of memory");
+	return ok ? evidence_is_sound(e, err) : ssb_fail(err, SSB_RUNTIME, "out of memory");
 }

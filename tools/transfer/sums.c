@@ -62,18 +62,21 @@ bool cpu_sums(const evidence *e, const optics_parameters *p, const frequency *f,
 #pragma omp parallel reduction(&& : ok)
 	{
 		piece *list = malloc(table.most_pieces * sizeof *list);
-		ok = list != NULL;
+		float complex *scratch = malloc(e->pixels * sizeof *scratch);
+		ok = list && scratch;
 #pragma omp for schedule(dynamic, 16)
 		for (size_t i = 0; i < count; i++)
 			if (ok) {
 				double s[5] = {0, 0, 0, 0, 0};
 				const row_frequency at = row_frequency_make(&table, f[i].q);
 				const size_t pieces = row_pieces(&table, &at, list);
-				add_pieces(&table, &at, list, pieces, (const float *)e->row[f[i].bin], f[i].conjugate ? -1 : 1, with_U, s);
+				const float complex *G = evidence_G(e, f[i].bin, 0, e->pixels, scratch);
+				add_pieces(&table, &at, list, pieces, (const float *)G, f[i].conjugate ? -1 : 1, with_U, s);
 				out[i] = (sums){.S = CMPLX(s[0], s[1]), .W = s[2], .U = CMPLX(s[3], s[4])};
 			}
 		free(list);
+		free(scratch);
 	}
 	row_table_free(&table);
-	return ok || ssb_fail(err, SSB_RUNTIME, "out of memory");
+	return ok ? evidence_is_sound(e, err) : ssb_fail(err, SSB_RUNTIME, "out of memory");
 }

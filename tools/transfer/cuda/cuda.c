@@ -106,6 +106,13 @@ static void work_close(work *w)
 	pixel_table_free(&w->host);
 }
 
+static void copy_G(const evidence *e, size_t bin, size_t first, size_t count, float complex *to)
+{
+	const float complex *G = evidence_G(e, bin, first, count, to);
+	if (G != to)
+		memcpy(to, G, count * sizeof *to);
+}
+
 /* Make `pixels` elements from `first` on of the rows of `count` (at most w->batch) frequencies ready: w->f, w->rows. */
 static bool stage(work *w, const frequency *f, size_t count, size_t first, size_t pixels)
 {
@@ -115,24 +122,29 @@ static bool stage(work *w, const frequency *f, size_t count, size_t first, size_
 	for (size_t i = 0; i < count; i++) {
 		w->gathered[i] = (device_frequency){.q = {f[i].q[0], f[i].q[1]}, .row = d->packed ? i : f[i].bin, .sign = f[i].conjugate ? -1 : 1};
 		if (d->packed)
-			memcpy(d->packed + 2 * i * pixels, w->e->row[f[i].bin] + first, pixels * sizeof(float complex));
+			copy_G(w->e, f[i].bin, first, pixels, (float complex *)d->packed + i * pixels);
 	}
-	return (!d->packed || device_upload(d->G, d->packed, count * pixels * sizeof(float complex), w->err)) &&
+	return evidence_is_sound(w->e, w->err) && (!d->packed || device_upload(d->G, d->packed, count * pixels * sizeof(float complex), w->err)) &&
 	       device_upload(w->f, w->gathered, count * sizeof *w->f, w->err);
 }
 
 /* ---- G ---- */
 
-/* Every row, as many at once as lie together. */
+/* Every row, as many at once as a buffer holds. */
 static bool upload_rows(const evidence *e, ssb_error *err)
 {
-	bool ok = true;
-	for (size_t first = 0, end; ok && first < e->bins; first = end) {
-		for (end = first + 1; end < e->bins && e->row[end] == e->row[end - 1] + e->pixels;)
-			end++;
-		ok = device_upload(e->device->G + 2 * first * e->pixels, e->row[first], (end - first) * e->pixels * sizeof(float complex), err);
+	const size_t row = e->pixels * sizeof(float complex), most = at_least_one(STAGED_BYTES / row);
+	float complex *rows = malloc(most * row);
+	bool ok = rows || ssb_fail(err, SSB_RUNTIME, "out of memory");
+	for (size_t first = 0; ok && first < e->bins; first += most) {
+		const size_t count = least(most, e->bins - first);
+#pragma omp parallel for
+		for (size_t i = 0; i < count; i++)
+			copy_G(e, first + i, 0, e->pixels, rows + i * e->pixels);
+		ok = device_upload(e->device->G + 2 * first * e->pixels, rows, count * row, err);
 	}
-	return ok;
+	free(rows);
+	return ok && evidence_is_sound(e, err);
 }
 
 static void cuda_detach(evidence *e)
