@@ -110,4 +110,7 @@ bool ssb_reader_finish(ssb_reader *reader, char digest[17], ssb_error *err);
 /* Verify every chunk's hash (a regular file: all of it is read; a pipe: read to the end without keeping anything). */
 bool ssb_reader_verify(ssb_reader *reader, ssb_error *err);
 
+/* Bytes of the chunks in mapped files that this process has verified so far: what it took in without a read (tools/common/profile.h). */
+uint64_t ssb_mapped_bytes(void);
+
 #endif

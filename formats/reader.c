@@ -320,6 +320,13 @@ static bool check_payload(const struct chunk *chunk, const unsigned char *payloa
 	                  is_zero(payload + chunk->stored_size, frame_padding(chunk->stored_size)), err);
 }
 
+static atomic_uint_least64_t mapped_bytes; /* verified by this process, of all readers */
+
+uint64_t ssb_mapped_bytes(void)
+{
+	return mapped_bytes;
+}
+
 /* Decoded elements of a zstd payload, in memory of the reader's lifetime; NULL on failure. */
 static void *unpack(ssb_reader *reader, const struct chunk *chunk, const void *payload, size_t raw_size, ssb_error *err)
 {
@@ -347,7 +354,9 @@ static bool load_mapped(ssb_reader *reader, uint64_t index, ssb_error *err)
 	if (chunk->codec == SSB_ZSTD && !decoded)
 		return false;
 	const void *unset = NULL;
-	if (!atomic_compare_exchange_strong(&chunk->elements, &unset, decoded ? decoded : (const void *)payload))
+	if (atomic_compare_exchange_strong(&chunk->elements, &unset, decoded ? decoded : (const void *)payload))
+		atomic_fetch_add(&mapped_bytes, chunk->stored_size);
+	else
 		give_back(reader, decoded, raw_size);
 	return true;
 }
@@ -614,5 +623,6 @@ bool ssb_reader_verify(ssb_reader *reader, ssb_error *err)
 			fail_chunk(reader, i, err);
 			return fail_reading(reader, err);
 		}
+	atomic_fetch_add(&mapped_bytes, reader->map ? reader->stored_size : 0);
 	return true;
 }

@@ -49,6 +49,39 @@ setup() { ln -s "$BATS_FILE_TMPDIR"/x* "$BATS_TEST_TMPDIR" && cd "$BATS_TEST_TMP
 	PY
 }
 
+@test "--profile: one line of JSON whose phases add up to the run; what comes out does not change" {
+	ssb-sim -q --profile y --scan 8x8 --detector 12x12 --radius 4 --step 0.3 2>sim.txt
+	ssb-decode -q --profile x_master.h5 --scan 20x22 -o a.region 2>decode.txt
+	ssb-prep -q --profile - "${calibration[@]}" <a.region -o a.spectrum 2>prep.txt # a redirected file is mapped, too
+	ssb-fit -q --profile a.spectrum "${search[@]}" -o a.fit 2>fit.txt
+	cat a.spectrum | ssb-recon -q --profile - a.fit --upsample auto -o a.phase 2>recon.txt
+	ssb-save -q --profile a.phase a.png 2>save.txt
+	ssb-info --profile --verify a.phase 2>info.txt
+	for kind in region spectrum fit phase; do cmp x.$kind a.$kind; done
+	"$PYTHON" - <<-'PY'
+		import json, os
+		size = lambda kind: os.path.getsize("a." + kind)
+		named = {"sim": "specimen counts write", "decode": "find decode write", "prep": "read sums transform measure write",
+		    "fit": "read rank search climb all/evidence report", "recon": "read reconstruct write", "save": "read write", "info": "read print"}
+		amounts = {"wall_s", "cpu_s", "bytes_in", "bytes_out"}
+		for tool, names in named.items():
+		    line, = [json.loads(text) for text in open(tool + ".txt") if text.startswith("{")]
+		    assert set(line) == amounts | {"tool", "threads", "phases", "peak_rss_bytes"} and line["tool"] == "ssb-" + tool, line
+		    assert [p["name"].replace(" ", "/") for p in line["phases"]] == ["start"] + names.split(), line
+		    for amount in amounts:
+		        assert abs(sum(p[amount] for p in line["phases"]) - line[amount]) < 1e-4 and line[amount] >= 0, (tool, amount, line)
+		    assert line["wall_s"] > 0 and line["peak_rss_bytes"] > 1e6, line
+		    into, out = {"decode": ("master", "region"), "prep": ("region", "spectrum"), "fit": ("spectrum", "fit"), "recon": ("spectrum", "phase"),
+		                 "save": ("phase", "png"), "info": ("phase", None), "sim": (None, None)}[tool]
+		    if out:
+		        assert size(out) <= line["bytes_out"] < size(out) + 1000, (tool, size(out), line)
+		    if into and into != "master":
+		        assert size(into) - 10000 < line["bytes_in"] < size(into) + 10000, (tool, size(into), line)
+	PY
+	fails 3 "9 positions" ssb-decode --profile x_master.h5 --scan 3x3
+	! grep -q '^{' err.txt
+}
+
 @test "the fit finds the simulation's truth within its errors, and the phase is the specimen's" {
 	"$PYTHON" - <<-'PY'
 		import json, numpy as np, ssbfile

@@ -9,6 +9,7 @@
 #include "test.h"
 #include "tools/common/cli.h"
 #include "tools/common/message.h"
+#include "tools/common/profile.h"
 
 enum { WORDS = 8000 };
 
@@ -32,6 +33,9 @@ static void print_parsed(int argc, char **argv)
 	       common.reproducible ? " reproducible" : "");
 	for (size_t i = 0; i < common.operands; i++)
 		printf(" [%s]", common.operand[i]);
+	profile_phase("first");
+	profile_phase("second");
+	profile_phase("first");
 	json_t *history = cli_history(&program, &common, NULL, json_array());
 	char *text = json_dumps(history, JSON_COMPACT);
 	printf(" %s", text);
@@ -144,6 +148,12 @@ int main(void)
 	lacks("--reproducible", "\"time\"");
 	lacks("-o elsewhere --memory 1G", "\"output\"");
 	lacks("-t 2", "\"threads\"");
+	gives("--profile -t 3", 0, "{\"tool\": \"ssb-x\", \"threads\": 3, \"phases\": [{\"name\": \"start\", \"wall_s\": ");
+	gives("-q --profile", 0, "{\"name\": \"second\", ");
+	gives("--profile", 0, ", \"peak_rss_bytes\": ");
+	gives("--profile a", 0, "\"options\":{}");
+	lacks("--profile", "{\"name\": \"first\", \"wall_s\": 0, ");
+	lacks("-v a", "phases");
 	gives("--output", 2, "ssb-x: --output needs a value, FILE");
 	gives("--output --kv 3", 2, "before '--kv'");
 	gives("--output=--kv", 0, "output --kv");

@@ -14,16 +14,17 @@
 
 #include "tools/common/help.h"
 #include "tools/common/message.h"
+#include "tools/common/profile.h"
 #include "tools/common/version.h"
 
-enum { SHARED_OPTIONS = 7, MOST_THREADS = 1024 };
+enum { SHARED_OPTIONS = 8, MOST_THREADS = 1024 };
 
 /* What parsing works on: the tool's table, then the shared one. */
 typedef struct parse {
 	const cli_program *program;
 	cli_common *common;
 	cli_option shared[SHARED_OPTIONS];
-	bool help, version, verbose, quiet;
+	bool help, version, verbose, quiet, profile;
 	int argc, at; /* the next argument */
 	char **argv;
 } parse;
@@ -37,6 +38,7 @@ static void shared_table(parse *p)
 		{"quiet", 'q', NULL, cli_flag, &p->quiet, "say nothing but warnings and errors"},
 		{"threads", 't', "N", cli_count, &p->common->threads, "threads (default: OMP_NUM_THREADS, else one per processor); the output does not depend on it"},
 		{"memory", 0, "SIZE", cli_bytes, &p->common->memory, "most memory to use, such as 4G or 500M (default: three quarters of the machine's)"},
+		{"profile", 0, NULL, cli_flag, &p->profile, "say on stderr where the time went: a line of JSON, phase by phase"},
 		{"reproducible", 0, NULL, cli_flag, &p->common->reproducible, "no time of day in the output (also when SOURCE_DATE_EPOCH is set)"},
 	};
 	memcpy(p->shared, shared, sizeof shared);
@@ -212,6 +214,8 @@ void cli_parse(const cli_program *program, cli_common *common, int argc, char **
 	}
 	message_setup(program->name, p.quiet ? QUIET : p.verbose ? VERBOSE : NORMAL);
 	omp_set_num_threads((int)common->threads);
+	if (p.profile)
+		profile_start(program->name, common->threads);
 }
 
 void cli_release(cli_common *common)
@@ -259,5 +263,7 @@ int cli_end(bool ok, ssb_error *err)
 		message_error(err->text);
 		return SSB_RUNTIME;
 	}
+	if (ok)
+		profile_end();
 	return ok ? SSB_OK : (int)err->status;
 }

@@ -1,7 +1,7 @@
 /* Command line: one table of options drives parsing, -h and the record of options in the header.
  *
  * The shared block (same letters in every tool): -h --help, --version, -v --verbose, -q --quiet, -t --threads N,
- * --memory SIZE, --reproducible. Requested help goes to stdout with status 0; misuse to stderr with status 2. */
+ * --memory SIZE, --profile, --reproducible. Requested help goes to stdout with status 0; misuse to stderr with status 2. */
 #ifndef COMMON_CLI_H
 #define COMMON_CLI_H
 
@@ -74,7 +74,7 @@ bool cli_distinct(const char *in, const char *out, ssb_error *err);
  * unless reproducible the time. New reference. */
 json_t *cli_history(const cli_program *program, const cli_common *common, const json_t *before, json_t *inputs);
 
-/* End of main: print a failure's line, check the last close of stdout; returns the exit status. */
+/* End of main: print a failure's line or what --profile asks for, check the last close of stdout; returns the exit status. */
 int cli_end(bool ok, ssb_error *err);
 
 #endif

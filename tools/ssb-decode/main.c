@@ -1,5 +1,6 @@
 /* ssb-decode: from an acquisition to a region. */
 #include <stdlib.h>
+#include "tools/common/profile.h"
 #include "tools/ssb-decode/extra_mask.h"
 #include "tools/ssb-decode/identity.h"
 #include "tools/ssb-decode/options.h"
@@ -52,6 +53,7 @@ int main(int argc, char **argv)
 	decode_options options;
 	ssb_error err;
 	options_parse(&options, argc, argv);
+	profile_phase("find");
 	acquisition *const a = acquisition_open(options.input, options.dataset, options.partial, &err);
 	const bool ok = a && output_is_no_input(&options, a, &err) && decode(&options, a, &err);
 	acquisition_free(a);

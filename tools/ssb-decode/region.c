@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "tools/common/message.h"
+#include "tools/common/profile.h"
 
 enum {
 	LIST_SIZE = 400,
@@ -304,9 +305,11 @@ static bool write_counts(const region_plan *plan, const acquisition *a, frame_so
 		return false;
 	bool ok = true;
 	while (ok && b.next < all) {
+		profile_phase("decode");
 		ok = batch_read(&b, plan, source, err);
 		if (ok)
 			pixel_sums_add(sums, b.counts, b.count, a->element_size);
+		profile_phase("write");
 		ok = ok && put_positions(out, &b, b.next, err);
 		message_progress("decoding", b.next, all);
 	}

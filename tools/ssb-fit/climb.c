@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "tools/common/message.h"
+#include "tools/common/profile.h"
 #include "tools/ssb-fit/scales.h"
 #include "tools/ssb-fit/specimen.h"
 
@@ -53,6 +54,7 @@ bool climb_all(const run *r, const parameter_set *set, effort how, refined *list
 {
 	objective f;
 	ascent a = r->ascent;
+	profile_phase("climb");
 	a.most_steps = how.steps;
 	a.enough = QUICK;
 	bool ok = climb_objective(r, how.bins, &f, err);

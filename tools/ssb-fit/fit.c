@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "tools/common/message.h"
+#include "tools/common/profile.h"
 #include "tools/ssb-fit/branch.h"
 #include "tools/ssb-fit/broad.h"
 #include "tools/ssb-fit/order.h"
@@ -160,6 +161,7 @@ static void warn_of_second(const run *r, const refined *list, size_t count)
 static bool ascend_finalists(const run *r, const parameter_set *set, refined *list, size_t count, objective *all, ssb_error *err)
 {
 	bool ok = true;
+	profile_phase("all evidence");
 	for (size_t i = 0; ok && i < count; i++)
 		ok = objective_value(all, &list[i].o.p, &list[i].o.L, err);
 	climb_sort(list, count);
@@ -471,6 +473,7 @@ bool fit_run(const fit_problem *problem, fit_result *result, ssb_error *err)
 {
 	run r = {.problem = problem, .result = result};
 	objective all = {0};
+	profile_phase("rank");
 	result->searches = json_array();
 	result->starts = json_array();
 	result->steps = json_array();

@@ -1,5 +1,6 @@
 /* ssb-fit: aberrations and rotation from a spectrum, with error bars. */
 #include "tools/common/meta.h"
+#include "tools/common/profile.h"
 #include "tools/ssb-fit/map_file.h"
 #include "tools/ssb-fit/pose.h"
 #include "tools/ssb-fit/report.h"
@@ -30,15 +31,18 @@ int main(int argc, char **argv)
 	fit_result result = {0};
 	ssb_error err;
 	fit_parse(&o, argc, argv);
+	profile_phase("read");
 	const backend *b = backend_open(o.device, &err);
 	bool ok = b && load(&o, b, &in, &problem, &err);
 	if (ok && o.map.axes) {
+		profile_phase("map");
 		ok = map_make(&problem, &o, in.spectrum, in.start, &err);
 	} else if (ok) {
 		result.warnings = meta_warnings(ssb_reader_meta(in.spectrum));
 		ok = fit_run(&problem, &result, &err) && evidence_verify(in.e, &err);
 		if (ok)
 			report_say(&problem, &result);
+		profile_phase("report");
 		ok = ok && report_store(&problem, &result, &o, in.spectrum, in.start, &err);
 	}
 	fit_free(&result);

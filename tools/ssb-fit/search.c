@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "tools/common/message.h"
+#include "tools/common/profile.h"
 
 enum { SEARCHED_BINS = 300, SCANNED_BINS = 100, SCANNED_ROTATIONS = 24, MOST_ORIENTATIONS = 8 * SCANNED_ROTATIONS };
 
@@ -283,6 +284,7 @@ static bool search_orientation(const fit_problem *problem, const ranking *r, sea
 bool search_best(const fit_problem *problem, const ranking *r, const search_grid *g, size_t bins, start *s, ssb_error *err)
 {
 	size_t best = 0;
+	profile_phase("search");
 	if (!problem->b->search(problem->e, &s->p, r->bin, g->m, bins < r->searched ? bins : r->searched, g->candidate, g->count, g->score, err))
 		return false;
 	for (size_t i = 1; i < g->count; i++)
@@ -298,6 +300,7 @@ size_t search_starts(const fit_problem *problem, const ranking *r, bool every_ro
 	start neighbours[2];
 	orientation list[MOST_ORIENTATIONS];
 	search_grid g;
+	profile_phase("search");
 	const size_t neighbour_count = every_rotation || problem->rotation_ranged ? 0 : neighbour_starts(problem, neighbours);
 	const size_t n = orientations(problem, neighbours, neighbour_count, every_rotation, list);
 	pool p = {.kept = starts, .most = most - neighbour_count};

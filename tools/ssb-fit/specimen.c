@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include "tools/common/message.h"
+#include "tools/common/profile.h"
 
 enum { MOST_STARTS = 4, CLIMB_STEPS = 30 };
 static const double LIMIT = 8;           /* deviations of what noise gains, as for an optimum (certificate.c): tilts are searched, too */
@@ -122,6 +123,7 @@ bool specimen_compare(const run *r, const parameter_set *set, objective *all, ss
 	if (!look(r, &thin.p, list, &count, err) ||
 	    !climb_all(r, set, (effort){r->ranking.searched, CLIMB_STEPS}, list, count, NULL, err))
 		return false;
+	profile_phase("all evidence");
 	optimum thick = list[0].o;
 	if (!climb_thick(r, set, all, &thick, err))
 		return false;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "tools/common/cli.h"
+#include "tools/common/profile.h"
 #include "tools/ssb-info/describe.h"
 #include "tools/ssb-info/get.h"
 #include "tools/ssb-info/npy.h"
@@ -57,6 +58,7 @@ static bool print_verdict(ssb_reader *reader, ssb_error *err)
 static bool print(ssb_reader *reader, const wishes *wanted, ssb_error *err)
 {
 	char digest[17];
+	profile_phase("print");
 	if (wanted->array)
 		return print_array(reader, wanted->array, err);
 	if (wanted->verify)
@@ -96,6 +98,7 @@ int main(int argc, char **argv)
 	cli_common common;
 	ssb_error err;
 	cli_parse(&program, &common, argc, argv);
+	profile_phase("read");
 	ssb_reader *reader = check(&common, &wanted, &err) ? ssb_reader_open(common.operand[0], common.memory, &err) : NULL;
 	const bool ok = reader && print(reader, &wanted, &err);
 	ssb_reader_close(reader);

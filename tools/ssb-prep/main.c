@@ -4,6 +4,7 @@
 #include "tools/common/cli.h"
 #include "tools/common/message.h"
 #include "tools/common/meta.h"
+#include "tools/common/profile.h"
 #include "tools/ssb-prep/checks.h"
 #include "tools/ssb-prep/report.h"
 #include "tools/ssb-prep/store.h"
@@ -60,6 +61,7 @@ static void show_progress(size_t done, size_t total)
 
 static bool prepare(spectrum *s, const region *counts, const settings *given, ssb_error *err)
 {
+	profile_phase("sums");
 	return spectrum_prepare(s, counts, given, show_progress, err) ||
 	       ssb_fail_prefix(err, "cannot transform '%s': ", region_name(counts));
 }
@@ -73,6 +75,7 @@ static bool store(spectrum *s, const cli_program *program, const cli_common *com
 	message_progress("transform", 0, 0);
 	report_spectrum(s);
 	check_spectrum(s, warnings);
+	profile_phase("write");
 	const bool ok = store_spectrum(s, output, warnings, history, err);
 	message_progress("transform", 0, 0);
 	json_decref(warnings);
@@ -114,6 +117,7 @@ int main(int argc, char **argv)
 	cli_parse(&program, &common, argc, argv);
 	given.memory = common.memory;
 	given.threads = common.threads;
+	profile_phase("read");
 	const bool ok = check_operands(&common, &given, output, &err) && region_load(&counts, common.operand[0], common.memory, &err) &&
 	                prepare(&s, &counts, &given, &err) && store(&s, &program, &common, output, &err);
 	spectrum_free(&s);

@@ -1,6 +1,7 @@
 #include "tools/ssb-prep/passes.h"
 
 #include <stdlib.h>
+#include "tools/common/profile.h"
 
 enum { CHUNK_BYTES = 4 << 20 };
 
@@ -60,5 +61,6 @@ void passes_take(passes *p, size_t first)
 		return;
 	p->first = first;
 	p->held = p->bins - first < p->bins_at_once ? p->bins - first : p->bins_at_once;
+	profile_phase("transform");
 	transform_bins(p->transform, p->q_index + first, p->held, p->G, p->progress);
 }

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "tools/common/profile.h"
 
 static const double RANGE_A = 750;    /* |C10| + C12 at most, as ssb-fit searches by default */
 static const double LEAST_NEAR = 1024; /* bins */
@@ -99,6 +100,7 @@ static void take_all(spectrum *s, const double *counts, const float complex **ro
 	passes *p = &s->passes;
 	for (size_t first = 0; first < s->bins; first += p->bins_at_once) {
 		passes_take(p, first);
+		profile_phase("measure");
 		for (size_t i = 0; i < p->held; i++)
 			row[i] = p->G + i * p->pixels;
 		const evidence pass = evidence_of(s, counts, (const int32_t(*)[2])s->q_index + first, p->held, row);

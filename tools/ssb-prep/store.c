@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <string.h>
+#include "tools/common/profile.h"
 
 static json_t *pair(double a, double b)
 {
@@ -83,6 +84,7 @@ static bool write_G(ssb_writer *writer, passes *p, ssb_error *err)
 {
 	for (size_t bin = 0; bin < p->bins; bin += p->chunk_bins) {
 		passes_take(p, bin / p->bins_at_once * p->bins_at_once);
+		profile_phase("write");
 		if (!ssb_write_chunk(writer, p->G + (bin - p->first) * p->pixels, SSB_C8, err))
 			return false;
 	}

@@ -1,4 +1,5 @@
 /* ssb-recon: the phase image from a spectrum and a fit. */
+#include "tools/common/profile.h"
 #include "tools/ssb-recon/options.h"
 #include "tools/ssb-recon/phase.h"
 #include "tools/transfer/calibration.h"
@@ -45,6 +46,7 @@ int main(int argc, char **argv)
 	ssb_error err;
 	phase_images images = {0};
 	recon_parse(&o, argc, argv);
+	profile_phase("read");
 	const backend *b = recon_backend(&o, &err);
 	const bool ok = b && load(&o, b, &in, &err) && phase_compute(&images, b, in.e, &in.parameters, &o, &err) && evidence_verify(in.e, &err) &&
 	                phase_store(&images, &o, in.e, in.spectrum, in.fit, in.fit_meta, &err);

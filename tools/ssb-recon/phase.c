@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "tools/common/message.h"
+#include "tools/common/profile.h"
 #include "tools/ssb-recon/halves.h"
 #include "tools/transfer/joint.h"
 
@@ -92,6 +93,7 @@ bool phase_compute(phase_images *images, const backend *b, const evidence *e, co
 		return ssb_fail(err, SSB_RUNTIME, "out of memory");
 	if (o->thin && p->thickness_A == 0)
 		message_note("--thin: the parameters have no thickness: 'thin' is the phase itself");
+	profile_phase("reconstruct");
 	return compute_images(images, b, e, sets, o, images->phase, images->noise_amplification, err) &&
 	       (!o->halves || compute_halves(images, b, e, o, err));
 }

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include "tools/common/message.h"
 #include "tools/common/meta.h"
+#include "tools/common/profile.h"
 #include "tools/ssb-recon/frc.h"
 #include "tools/ssb-recon/phase.h"
 
@@ -203,6 +204,7 @@ static bool write_container(const phase_images *images, const recon_options *o, 
 bool phase_store(const phase_images *images, const recon_options *o, const evidence *e, ssb_reader *spectrum, ssb_reader *fit,
                  const json_t *fit_meta, ssb_error *err)
 {
+	profile_phase("write");
 	json_t *past = history(o, spectrum, fit, err);
 	json_t *meta = past ? describe(images, o, e, ssb_reader_meta(spectrum), fit_meta, err) : NULL;
 	const bool ok = meta && write_container(images, o, meta, past, err);

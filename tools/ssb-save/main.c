@@ -9,6 +9,7 @@
 #include "tools/common/cli.h"
 #include "tools/common/message.h"
 #include "tools/common/meta.h"
+#include "tools/common/profile.h"
 #include "tools/ssb-save/outputs.h"
 
 /* 0 ("auto") or a whole number. */
@@ -54,6 +55,7 @@ static bool save(const cli_program *program, const cli_common *common, const con
 	const size_t count = common->operands - 1;
 	save_content content = {0};
 	char digest[17];
+	profile_phase("read");
 	ssb_reader *reader = ssb_reader_open(common->operand[0], common->memory, err);
 	bool ok = reader && content_load(&content, reader, choice, digest, err) &&
 	          content_record(&content, digest, history_of(program, common, reader, digest), err);
@@ -63,6 +65,7 @@ static bool save(const cli_program *program, const cli_common *common, const con
 	options->memory = common->memory;
 	if (content.objective)
 		set_map_defaults(options, common->options);
+	profile_phase("write");
 	ok = ok && outputs_write(&content, options, paths, count, err);
 	content_free(&content);
 	ssb_reader_close(reader);

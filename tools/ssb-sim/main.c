@@ -4,6 +4,7 @@
 
 #include "tools/common/cli.h"
 #include "tools/common/message.h"
+#include "tools/common/profile.h"
 #include "tools/ssb-sim/counts.h"
 #include "tools/ssb-sim/acquisition_files.h"
 #include "tools/ssb-sim/acquisition_options.h"
@@ -27,9 +28,13 @@ static bool simulate(const acquisition *a, const char *name, ssb_error *err)
 	bad_pixel *bad = folder ? camera_bad_pixels(a, err) : NULL;
 	float *truth = NULL;
 	counts *c = NULL;
+	profile_phase("specimen");
 	bool ok = bad && phase_spectrum_make(a, &phase, err) && (truth = phase_image(a, &phase, a->truth_upsample, err)) &&
-	          transmission_make(a, &phase, multislice_slices(a), &t, err) && (c = counts_simulate(a, &t, bad, folder, err)) &&
-	          acquisition_write(a, name, c, bad, truth, err);
+	          transmission_make(a, &phase, multislice_slices(a), &t, err);
+	profile_phase("counts");
+	ok = ok && (c = counts_simulate(a, &t, bad, folder, err));
+	profile_phase("write");
+	ok = ok && acquisition_write(a, name, c, bad, truth, err);
 	if (ok)
 		report(a, name, counts_clipped(c));
 	counts_free(c);
