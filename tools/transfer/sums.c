@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "tools/transfer/quadratic.h"
 #include "tools/transfer/rows.h"
 
 /* gamma and G over a piece, with one term's amplitude and exponential. */
@@ -53,30 +54,38 @@ KERNEL static void add_pieces(const row_table *t, const row_frequency *f, const 
 	}
 }
 
-bool cpu_sums(const evidence *e, const optics_parameters *p, const frequency *f, size_t count, bool with_U, sums *out, ssb_error *err)
+/* Any chi, thickness and U, in double precision. */
+static bool general_sums(const evidence *e, const row_table *t, const frequency *f, size_t count, bool with_U, sums *out)
 {
-	row_table table;
-	if (!row_table_make(&table, e, p))
-		return ssb_fail(err, SSB_RUNTIME, "out of memory");
 	bool ok = true;
 #pragma omp parallel reduction(&& : ok)
 	{
-		piece *list = malloc(table.most_pieces * sizeof *list);
+		piece *list = malloc(t->most_pieces * sizeof *list);
 		float complex *scratch = malloc(e->pixels * sizeof *scratch);
 		ok = list && scratch;
 #pragma omp for schedule(dynamic, 16)
 		for (size_t i = 0; i < count; i++)
 			if (ok) {
 				double s[5] = {0, 0, 0, 0, 0};
-				const row_frequency at = row_frequency_make(&table, f[i].q);
-				const size_t pieces = row_pieces(&table, &at, list);
+				const row_frequency at = row_frequency_make(t, f[i].q);
+				const size_t pieces = row_pieces(t, &at, list);
 				const float complex *G = evidence_G(e, f[i].bin, 0, e->pixels, scratch);
-				add_pieces(&table, &at, list, pieces, (const float *)G, f[i].conjugate ? -1 : 1, with_U, s);
+				add_pieces(t, &at, list, pieces, (const float *)G, f[i].conjugate ? -1 : 1, with_U, s);
 				out[i] = (sums){.S = CMPLX(s[0], s[1]), .W = s[2], .U = CMPLX(s[3], s[4])};
 			}
 		free(list);
 		free(scratch);
 	}
+	return ok;
+}
+
+bool cpu_sums(const evidence *e, const optics_parameters *p, const frequency *f, size_t count, bool with_U, sums *out, ssb_error *err)
+{
+	row_table table;
+	if (!row_table_make(&table, e, p))
+		return ssb_fail(err, SSB_RUNTIME, "out of memory");
+	const bool ok = !with_U && quadratic_suits(&table) ? quadratic_sums(e, &table, f, count, out)
+	                                                   : general_sums(e, &table, f, count, with_U, out);
 	row_table_free(&table);
 	return ok ? evidence_is_sound(e, err) : ssb_fail(err, SSB_RUNTIME, "out of memory");
 }
