@@ -40,35 +40,37 @@ static inline bool extend(const uint8_t **in, const uint8_t *end, size_t *length
 /* `length` bytes from `offset` before. Zeros that repeat are only written as far as a copy of words may have spoilt them. */
 static void long_match(uint8_t *out, size_t offset, size_t length)
 {
-	if (offset <= 2 && out[-1] == 0 && out[-(ptrdiff_t)offset] == 0) {
+	const uint8_t *const from = out - offset;
+	if (offset <= 2 && out[-1] == 0 && *from == 0) {
 		memset(out, 0, length < CLEARED ? length : CLEARED);
 	} else if (offset >= length) {
-		memcpy(out, out - offset, length);
+		memcpy(out, from, length);
 	} else {
 		for (size_t i = 0; i < length; i++)
-			out[i] = out[i - offset];
+			out[i] = from[i];
 	}
 }
 
 /* At most LONG + SHORTEST - 1 bytes, up to 24 written. */
 static inline void short_match(uint8_t *out, size_t offset, size_t length)
 {
+	const uint8_t *const from = out - offset;
 	if (offset >= 8) {
-		copy_words(out, out - offset, 3);
+		copy_words(out, from, 3);
 	} else if (offset <= 2) {
 		const uint64_t pattern = offset == 1 ? out[-1] * 0x0101010101010101u : load(out - 2, 2) * 0x0001000100010001u;
 		for (size_t i = 0; i < 3; i++)
 			memcpy(out + 8 * i, &pattern, 8);
 	} else {
 		for (size_t i = 0; i < length; i++)
-			out[i] = out[i - offset];
+			out[i] = from[i];
 	}
 }
 
 bool lz4_block_expand(const uint8_t *block, size_t length, uint8_t *out, size_t size)
 {
 	const uint8_t *in = block, *const end = block + length, *const start = out, *const limit = out + size;
-	while (in < end) {
+	while (in < end && size > 0) {
 		const unsigned token = *in++;
 		size_t literals = token >> 4, match = (token & 15) + SHORTEST;
 		if (literals < LONG && end - in >= MARGIN && limit - out >= MARGIN) {
