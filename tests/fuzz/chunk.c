@@ -1,9 +1,11 @@
 /* Fuzz target of the chunk codec. The first four bytes of an input choose filter, element size, decoded size and block length; the rest is the
  * chunk. Whatever is decoded must not depend on which elements are asked for, and what we encode must come back. */
+#include <lz4.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include "tools/bitshuffle/bitshuffle.h"
+#include "tools/bitshuffle/lz4_block.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -36,6 +38,17 @@ static void decode(unsigned filter, size_t element_size, size_t raw_size, size_t
 	free(raw);
 }
 
+/* What is expanded here, LZ4 takes, too, and decodes to the same bytes. */
+static void expand(const uint8_t *block, size_t length, size_t size)
+{
+	uint8_t *out = calloc(size + 1, 1), *expected = malloc(size + 1);
+	if (lz4_block_expand(block, length, out, size) &&
+	    (LZ4_decompress_safe((const char *)block, (char *)expected, (int)length, (int)size) != (int)size || memcmp(out, expected, size) != 0))
+		abort();
+	free(expected);
+	free(out);
+}
+
 static void round_trip(size_t element_size, const uint8_t *raw, size_t size)
 {
 	ssb_error err;
@@ -58,6 +71,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	const size_t element_size = 1 + data[1] % 16;
 	decode(data[0] % 4, element_size, data[2] * element_size + data[0] / 128, data[3] / 4 * 8, data + CHOICES, size - CHOICES);
+	expand(data + CHOICES, size - CHOICES, data[2] * element_size);
 	round_trip(element_size, data + CHOICES, size - CHOICES);
 	return 0;
 }

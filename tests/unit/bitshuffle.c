@@ -1,9 +1,11 @@
 /* The chunk codec: round trips of every length, what blocks outside the wanted elements cost, and what damage is told apart.
  * That the chunks are those of the field's filter is shown against hdf5plugin in chunks.bats. */
+#include <lz4.h>
 #include <stdlib.h>
 #include <string.h>
 #include "tests/unit/test.h"
 #include "tools/bitshuffle/bitshuffle.h"
+#include "tools/bitshuffle/lz4_block.h"
 #include "tools/bitshuffle/transpose.h"
 
 enum { ROOM = 80000 };
@@ -69,8 +71,127 @@ static void definition(void)
 				expected[(8 * j + b) * (COUNT / 8) + i / 8] |= (uint8_t)((elements[i * SIZE + j] >> b & 1) << i % 8);
 	block_shuffle(elements, rows, COUNT, SIZE, scratch);
 	CHECK(memcmp(rows, expected, sizeof rows) == 0, "a shuffled block is what the format says");
-	block_unshuffle(expected, back, COUNT, SIZE, scratch);
+	block_unshuffle(&transpose_plain, expected, UINT32_MAX, back, COUNT, SIZE, scratch);
 	CHECK(memcmp(elements, back, sizeof back) == 0, "and back");
+}
+
+/* One block by one kind of machine's code: what it says of each row, and the bytes of the rows in `set`, equal to the plain code's. */
+static bool as_plain(const transpose *t, const uint8_t *rows, size_t stride, unsigned set)
+{
+	enum { GUARD = 64 };
+	static uint8_t bytes[ROOM + GUARD], expected[ROOM + GUARD];
+	bool same = true;
+	memset(bytes, 0xa5, 8 * stride + GUARD);
+	memset(expected, 0xa5, 8 * stride + GUARD);
+	for (size_t b = 0; b < 8; b++)
+		same = same && t->any(rows + b * stride, stride) == transpose_plain.any(rows + b * stride, stride) &&
+		       transpose_plain.any(rows + b * stride, stride) == (set >> b & 1);
+	t->gather(rows, stride, 0, bytes, set);
+	transpose_plain.gather(rows, stride, 0, expected, set);
+	return same && memcmp(bytes, expected, 8 * stride + GUARD) == 0;
+}
+
+/* Every set of rows that hold bits, at every length: one bit, anywhere, or random bytes. */
+static void variants(void)
+{
+	const transpose *list[MOST_TRANSPOSES];
+	const size_t count = transposes(list);
+	uint8_t *const rows = calloc(8 * 700, 1);
+	for (size_t v = 1; v < count; v++) {
+		size_t wrong = 0;
+		for (size_t stride = 1; stride <= 700; stride++)
+			for (unsigned set = stride % 3; set < 256; set += stride < 70 ? 1 : 3) {
+				memset(rows, 0, 8 * stride);
+				for (size_t b = 0; b < 8; b++)
+					if (set >> b & 1) {
+						rows[b * stride + next_random() % stride] = (uint8_t)(1u << next_random() % 8);
+						for (size_t k = 0; k < stride && set % 2; k++)
+							rows[b * stride + k] |= (uint8_t)next_random();
+					}
+				wrong += !as_plain(list[v], rows, stride, set);
+			}
+		CHECK(wrong == 0, "%s: as the plain code, every length and set of rows", list[v]->name);
+	}
+	free(rows);
+}
+
+/* Blocks of runs, of repeats at short distances and of noise. */
+static void fill_runs(uint8_t *bytes, size_t size)
+{
+	for (size_t i = 0; i < size;) {
+		const size_t kind = next_random() % 4, run = 1 + next_random() % (next_random() % 5 ? 40 : 3000), distance = 1 + next_random() % 20;
+		for (size_t end = i + run < size ? i + run : size; i < end; i++)
+			bytes[i] = kind == 0 ? 0 : kind == 1 && i >= distance ? bytes[i - distance] : kind == 2 ? 7 : (uint8_t)next_random();
+	}
+}
+
+/* Whatever is expanded, LZ4 decodes to the same; and all that LZ4 packs is expanded. */
+static bool expands(const uint8_t *block, size_t length, size_t size, bool *same)
+{
+	uint8_t *const out = calloc(size + 1, 1), *const expected = malloc(size + 1), *const exact = malloc(length + 1);
+	memcpy(exact, block, length);
+	out[size] = 0xa5;
+	const bool expanded = lz4_block_expand(exact, length, out, size);
+	*same = out[size] == 0xa5;
+	if (expanded)
+		*same = *same && LZ4_decompress_safe((const char *)block, (char *)expected, (int)length, (int)size) == (int)size &&
+		        memcmp(out, expected, size) == 0;
+	free(exact);
+	free(expected);
+	free(out);
+	return expanded;
+}
+
+static void expansion(void)
+{
+	static uint8_t raw[9000], packed[LZ4_COMPRESSBOUND(9000)];
+	size_t refused = 0, wrong = 0, damaged_taken = 0;
+	bool same;
+	for (size_t i = 0; i < 3000; i++) {
+		const size_t size = 1 + next_random() % (i % 2 ? 9000 : 100);
+		fill_runs(raw, size);
+		if (i % 3 == 0)
+			memset(raw + size / 4, 0, size - size / 4);
+		const size_t length = (size_t)LZ4_compress_default((const char *)raw, (char *)packed, (int)size, (int)sizeof packed);
+		refused += !expands(packed, length, size, &same);
+		wrong += !same;
+		for (size_t k = 0; k < 20; k++) {
+			const size_t at = next_random() % length;
+			const uint8_t before = packed[at];
+			packed[at] = (uint8_t)next_random();
+			damaged_taken += expands(packed, length - next_random() % 2, size - (k == 7 && size > 1), &same);
+			wrong += !same;
+			packed[at] = before;
+		}
+	}
+	CHECK(refused == 0 && wrong == 0, "LZ4 blocks: expanded to what LZ4 decodes, damaged ones (%zu still blocks) too", damaged_taken);
+}
+
+/* Blocks as they are handed over: their places, and the width that their largest element asks for. */
+typedef struct widths { size_t next, seen[5]; } widths;
+
+static void note_width(void *context, const bitshuffle_block *block)
+{
+	widths *const w = context;
+	w->seen[block->width] += block->first == w->next ? block->count : 0;
+	w->next = block->first + block->count;
+}
+
+static void block_widths(void)
+{
+	enum { BLOCK = 2048, ELEMENTS = 3 * BLOCK + 5 };
+	static uint32_t raw[ELEMENTS];
+	static uint8_t chunk[ROOM];
+	ssb_error err;
+	widths w = {0};
+	memset(raw, 0, sizeof raw);
+	raw[BLOCK + 3] = 255;
+	raw[2 * BLOCK + 7] = 256;
+	const size_t stored = bitshuffle_encode((const uint8_t *)raw, sizeof raw, 4, chunk);
+	bitshuffle_decoder *decoder = bitshuffle_decoder_new(4, BITSHUFFLE_LZ4, 0, &err);
+	const bool ok = bitshuffle_blocks(decoder, chunk, stored, sizeof raw, 0, ELEMENTS, note_width, &w, &err);
+	CHECK(ok && w.next == ELEMENTS && w.seen[0] == BLOCK && w.seen[1] == BLOCK && w.seen[4] == BLOCK + 5, "blocks of the narrowest width");
+	bitshuffle_decoder_free(decoder);
 }
 
 static void part_of_a_chunk(void)
@@ -138,7 +259,10 @@ static void raw_blocks_of_lz4(void)
 int main(void)
 {
 	definition();
+	variants();
+	expansion();
 	round_trips();
+	block_widths();
 	part_of_a_chunk();
 	damage();
 	raw_blocks_of_lz4();

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "tests/unit/test.h"
+#include "tools/ssb-decode/chunk_table.h"
 #include "tools/ssb-decode/dataset.h"
 
 enum { ROWS = 5, COLUMNS = 7, OUTER = 4, INNER = 6, FRAMES = OUTER * INNER, PIXELS = ROWS * COLUMNS };
@@ -92,6 +93,52 @@ static void holes(const char *path, hid_t file)
 	dataset_close(set);
 }
 
+/* A set of SIDE × SIDE chunks, of which some were never written, in a file of HDF5's oldest or newest format, that may grow or not: each
+ * chunk's place is the one that HDF5 gives. The tree of the oldest format has three levels at that size. */
+static void places(bool newest, bool grows, bool filtered)
+{
+	enum { SIDE = 70, ROW_BYTES = 3 };
+	char path[] = "/tmp/ssb-places-XXXXXX";
+	const hsize_t shape[2] = {SIDE, ROW_BYTES * SIDE}, most[2] = {grows ? H5S_UNLIMITED : SIDE, ROW_BYTES * SIDE}, chunk[2] = {1, ROW_BYTES};
+	const chunk_grid grid = {2, {1, ROW_BYTES}, {SIDE, SIDE}, true, 1};
+	const hid_t access = H5Pcreate(H5P_FILE_ACCESS), creation = H5Pcreate(H5P_DATASET_CREATE), space = H5Screate_simple(2, shape, most);
+	h5_place place = {.object = "/set"};
+	unsigned wrong = 0;
+	close(mkstemp(path));
+	snprintf(place.path, sizeof place.path, "%s", path);
+	if (newest)
+		H5Pset_libver_bounds(access, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST);
+	place.file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access);
+	H5Pset_chunk(creation, 2, chunk);
+	if (filtered)
+		H5Pset_deflate(creation, 1);
+	const hid_t set = H5Dcreate2(place.file, "set", H5T_NATIVE_UINT8, space, H5P_DEFAULT, creation, H5P_DEFAULT);
+	for (hsize_t i = 0; i < SIDE * SIDE; i++) {
+		const hsize_t origin[2] = {i / SIDE, i % SIDE * ROW_BYTES};
+		if (i % 7 != 3)
+			H5Dwrite_chunk(set, H5P_DEFAULT, filtered ? 1 : 0, origin, ROW_BYTES, "abc");
+	}
+	H5Fflush(place.file, H5F_SCOPE_GLOBAL);
+	chunk_table *const table = chunk_table_load(&place, &grid);
+	for (hsize_t i = 0; table && i < SIDE * SIDE; i++) {
+		const hsize_t origin[2] = {i / SIDE, i % SIDE * ROW_BYTES};
+		unsigned mask = 0;
+		haddr_t address = 0;
+		hsize_t bytes = 0;
+		H5Dget_chunk_info_by_coord(set, origin, &mask, &address, &bytes);
+		const stored_chunk *const ours = &table->index.chunk[i];
+		wrong += ours->size != bytes || (bytes && (ours->address != address || ours->mask != mask)) || !bytes != (i % 7 == 3);
+	}
+	CHECK(table && wrong == 0, "places of chunks:%s format%s%s", newest ? " newest" : " oldest", grows ? ", may grow" : "", filtered ? ", filtered" : "");
+	chunk_table_free(table);
+	H5Dclose(set);
+	H5Fclose(place.file);
+	H5Sclose(space);
+	H5Pclose(creation);
+	H5Pclose(access);
+	unlink(path);
+}
+
 static int dump(const char *path, const char *object)
 {
 	h5_place place;
@@ -129,6 +176,8 @@ int main(int argc, char **argv)
 	const hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
 	shapes(path, file);
 	holes(path, file);
+	for (unsigned i = 0; i < 8; i++)
+		places(i & 1, i & 2, i & 4);
 	H5Fclose(file);
 	unlink(path);
 	return test_end();

@@ -18,8 +18,19 @@ bitshuffle_decoder *bitshuffle_decoder_new(size_t element_size, enum bitshuffle_
                                            ssb_error *err);
 void bitshuffle_decoder_free(bitshuffle_decoder *decoder);
 
+/* Elements first … first + count - 1 of a chunk, in the machine's byte order where the file has it: `width` bytes of each, 1 where no element
+ * of the block has more, 0 where all are zero (`elements` then holds nothing), else the element size. Aligned for that width. */
+typedef struct bitshuffle_block { size_t first, count, width; const void *elements; } bitshuffle_block;
+typedef void bitshuffle_take(void *context, const bitshuffle_block *block);
+
+/* Decode a 32008 chunk of `stored` bytes, raw_size bytes decoded, block by block: each that holds some of the elements [first, first + count)
+ * is handed to take(context, block), in order, and gone after that; the others are checked for their lengths but not decompressed. The
+ * error says what disagrees, with the numbers. */
+bool bitshuffle_blocks(bitshuffle_decoder *decoder, const uint8_t *chunk, size_t stored, size_t raw_size, size_t first, size_t count,
+                       bitshuffle_take *take, void *context, ssb_error *err);
+
 /* Decode a 32008 chunk of `stored` bytes into `raw` (exactly raw_size bytes). Only the elements of [first, first + count) need be
- * written: blocks outside are checked for their lengths but not decompressed. The error says what disagrees, with the numbers. */
+ * written. */
 bool bitshuffle_decode(bitshuffle_decoder *decoder, const uint8_t *chunk, size_t stored, uint8_t *raw, size_t raw_size,
                        size_t first, size_t count, ssb_error *err);
 

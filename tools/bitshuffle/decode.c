@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <zstd.h>
+#include "tools/bitshuffle/lz4_block.h"
 #include "tools/bitshuffle/transpose.h"
 
 enum { HEADER_SIZE = 12, LENGTH_SIZE = 4, MAX_ELEMENT_SIZE = 1024 };
@@ -13,8 +14,10 @@ struct bitshuffle_decoder {
 	size_t default_block; /* elements */
 	enum bitshuffle_compressor compressor;
 	ZSTD_DCtx *zstd;      /* NULL unless the compressor is zstd */
-	uint8_t *scratch;     /* two blocks: shuffled rows, byte planes */
-	size_t block_bytes;   /* each of the two has room for */
+	const transpose *transpose;
+	uint8_t *rows;        /* three blocks: the shuffled rows, with LZ4 all zero between blocks … */
+	uint8_t *planes, *elements; /* … byte planes, elements */
+	size_t block_bytes;   /* each of the three has room for */
 };
 
 /* The part of a chunk that is not consumed yet. */
@@ -102,6 +105,8 @@ bitshuffle_decoder *bitshuffle_decoder_new(size_t element_size, enum bitshuffle_
 	bitshuffle_decoder *const decoder = calloc(1, sizeof *decoder);
 	if (!decoder)
 		return ssb_fail_errno(err, "bitshuffle decoder"), NULL;
+	const transpose *list[MOST_TRANSPOSES];
+	decoder->transpose = list[transposes(list) - 1];
 	decoder->element_size = element_size;
 	decoder->compressor = compressor;
 	decoder->default_block = block;
@@ -117,7 +122,7 @@ void bitshuffle_decoder_free(bitshuffle_decoder *decoder)
 	if (!decoder)
 		return;
 	ZSTD_freeDCtx(decoder->zstd);
-	free(decoder->scratch);
+	free(decoder->rows);
 	free(decoder);
 }
 
@@ -125,35 +130,59 @@ static bool reserve(bitshuffle_decoder *decoder, size_t block_bytes, ssb_error *
 {
 	if (block_bytes <= decoder->block_bytes)
 		return true;
-	free(decoder->scratch);
+	free(decoder->rows);
 	decoder->block_bytes = 0;
-	decoder->scratch = malloc(2 * block_bytes);
-	if (!decoder->scratch)
+	decoder->rows = malloc(3 * block_bytes);
+	if (!decoder->rows)
 		return ssb_fail_errno(err, "bitshuffle block of %zu bytes", block_bytes);
+	memset(decoder->rows, 0, block_bytes);
+	decoder->planes = decoder->rows + block_bytes;
+	decoder->elements = decoder->planes + block_bytes;
 	decoder->block_bytes = block_bytes;
 	return true;
 }
 
-/* Take one block of `elements` off the cursor; decode it into `raw` unless that is NULL. */
-static bool decode_block(bitshuffle_decoder *decoder, byte_cursor *cursor, uint8_t *raw, size_t elements, size_t number, ssb_error *err)
+/* Take one block of `bytes` off the cursor; its rows unless it is not wanted. */
+static bool block_rows(bitshuffle_decoder *decoder, byte_cursor *cursor, size_t bytes, bool wanted, size_t number, const uint8_t **rows,
+                       ssb_error *err)
 {
-	const size_t bytes = elements * decoder->element_size;
-	uint8_t *const unpacked = decoder->scratch, *const planes = decoder->scratch + decoder->block_bytes;
-	const uint8_t *rows = unpacked;
+	size_t length = 0;
+	*rows = decoder->rows;
 	if (decoder->compressor == BITSHUFFLE_NONE) {
-		rows = consume(cursor, bytes);
-	} else {
-		size_t length = 0;
-		if (!next_block(cursor, number, &length, err))
-			return false;
-		const uint8_t *const block = consume(cursor, length);
-		if (raw && !(decoder->zstd ? zstd_block(decoder->zstd, block, length, unpacked, bytes, number, err)
-		                           : lz4_block(block, length, unpacked, bytes, number, err)))
-			return false;
+		*rows = consume(cursor, bytes);
+		return true;
 	}
-	if (raw)
-		block_unshuffle(rows, raw, elements, decoder->element_size, planes);
-	return true;
+	if (!next_block(cursor, number, &length, err))
+		return false;
+	const uint8_t *const block = consume(cursor, length);
+	if (!wanted)
+		return true;
+	if (decoder->zstd)
+		return zstd_block(decoder->zstd, block, length, decoder->rows, bytes, number, err);
+	if (lz4_block_expand(block, length, decoder->rows, bytes) || lz4_block(block, length, decoder->rows, bytes, number, err))
+		return true;
+	memset(decoder->rows, 0, bytes);
+	return false;
+}
+
+static void clear_rows(uint8_t *rows, uint32_t rows_set, size_t count, size_t element_size)
+{
+	for (size_t p = 0; p < 8 * element_size; p++)
+		if (p >= 32 || rows_set >> p & 1)
+			memset(rows + p * (count / 8), 0, count / 8);
+}
+
+/* Rows to elements of the narrowest width, handed over. */
+static void deliver(bitshuffle_decoder *decoder, const uint8_t *rows, bitshuffle_block *block, bitshuffle_take *take, void *context)
+{
+	const size_t size = decoder->element_size;
+	const uint32_t set = block_rows_set(decoder->transpose, rows, block->count, size);
+	block->width = set == 0 ? 0 : set < 256 ? 1 : size;
+	block->elements = decoder->elements;
+	block_unshuffle(decoder->transpose, rows, set, decoder->elements, block->count, block->width, decoder->planes);
+	if (rows == decoder->rows && decoder->compressor == BITSHUFFLE_LZ4)
+		clear_rows(decoder->rows, set, block->count, size);
+	take(context, block);
 }
 
 /* Elements per block: from the chunk's header, or, without a compressor, the set's. */
@@ -173,30 +202,58 @@ static bool block_elements(const bitshuffle_decoder *decoder, byte_cursor *curso
 	return true;
 }
 
+bool bitshuffle_blocks(bitshuffle_decoder *decoder, const uint8_t *chunk, size_t stored, size_t raw_size, size_t first, size_t count,
+                       bitshuffle_take *take, void *context, ssb_error *err)
+{
+	const size_t size = decoder->element_size, elements = raw_size / size, shuffled = elements / 8 * 8, rest = raw_size - shuffled * size;
+	byte_cursor cursor = {chunk, stored};
+	size_t in_block;
+	if (raw_size % size)
+		return ssb_fail(err, SSB_BAD_INPUT, "chunk of %zu bytes is no whole number of %zu-byte elements", raw_size, size);
+	if (!block_elements(decoder, &cursor, raw_size, &in_block, err) ||
+	    !reserve(decoder, (in_block < shuffled ? in_block : shuffled) * size + 8 * size, err))
+		return false;
+	bitshuffle_block block = {.first = 0};
+	for (size_t number = 0; block.first < shuffled; number++, block.first += block.count) {
+		const uint8_t *rows;
+		block.count = shuffled - block.first < in_block ? shuffled - block.first : in_block;
+		const bool wanted = block.first < first + count && first < block.first + block.count;
+		if (!block_rows(decoder, &cursor, block.count * size, wanted, number, &rows, err))
+			return false;
+		if (wanted)
+			deliver(decoder, rows, &block, take, context);
+	}
+	if (cursor.left < rest)
+		return ssb_fail(err, SSB_BAD_INPUT, "chunk ends %zu bytes early", rest - cursor.left);
+	if (rest) {
+		memcpy(decoder->elements, consume(&cursor, rest), rest);
+		take(context, &(bitshuffle_block){shuffled, rest / size, size, decoder->elements});
+	}
+	return at_end(&cursor, err);
+}
+
+/* Where the whole chunk goes. */
+typedef struct whole { uint8_t *raw; size_t element_size; } whole;
+
+static void store_block(void *context, const bitshuffle_block *block)
+{
+	const whole *const w = context;
+	uint8_t *const raw = w->raw + block->first * w->element_size;
+	const uint8_t *const elements = block->elements;
+	if (block->width == w->element_size) {
+		memcpy(raw, elements, block->count * block->width);
+		return;
+	}
+	memset(raw, 0, block->count * w->element_size);
+	for (size_t i = 0; i < block->count && block->width; i++)
+		raw[i * w->element_size] = elements[i];
+}
+
 bool bitshuffle_decode(bitshuffle_decoder *decoder, const uint8_t *chunk, size_t stored, uint8_t *raw, size_t raw_size,
                        size_t first, size_t count, ssb_error *err)
 {
-	const size_t size = decoder->element_size, elements = raw_size / size, shuffled = elements / 8 * 8;
-	byte_cursor cursor = {chunk, stored};
-	size_t block;
-	if (raw_size % size)
-		return ssb_fail(err, SSB_BAD_INPUT, "chunk of %zu bytes is no whole number of %zu-byte elements", raw_size, size);
-	if (!block_elements(decoder, &cursor, raw_size, &block, err) ||
-	    !reserve(decoder, (block < shuffled ? block : shuffled) * size, err))
-		return false;
-	for (size_t at = 0, number = 0; at < shuffled; number++) {
-		const size_t n = shuffled - at < block ? shuffled - at : block;
-		const bool wanted = at < first + count && first < at + n;
-		if (!decode_block(decoder, &cursor, wanted ? raw + at * size : NULL, n, number, err))
-			return false;
-		at += n;
-	}
-	const size_t rest = raw_size - shuffled * size;
-	if (cursor.left < rest)
-		return ssb_fail(err, SSB_BAD_INPUT, "chunk ends %zu bytes early", rest - cursor.left);
-	if (rest)
-		memcpy(raw + shuffled * size, consume(&cursor, rest), rest);
-	return at_end(&cursor, err);
+	whole w = {raw, decoder->element_size};
+	return bitshuffle_blocks(decoder, chunk, stored, raw_size, first, count, store_block, &w, err);
 }
 
 bool lz4_chunk_decode(const uint8_t *chunk, size_t stored, uint8_t *raw, size_t raw_size, ssb_error *err)

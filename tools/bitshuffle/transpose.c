@@ -58,15 +58,29 @@ static inline void bytes_to_rows(const uint8_t *bytes, uint8_t *rows, size_t str
 		memcpy(rows + b * stride, &cube.word[b], width);
 }
 
-static void plane_unshuffle(const uint8_t *rows, uint8_t *bytes, size_t count)
+static bool any_plain(const uint8_t *row, size_t stride)
 {
-	const size_t stride = count / 8;
-	size_t k = 0;
+	uint8_t any = 0;
+	for (size_t k = 0; k < stride; k++)
+		any |= row[k];
+	return any;
+}
+
+/* Rows that are not set hold zeros anyway. */
+static void gather_plain(const uint8_t *rows, size_t stride, size_t from, uint8_t *bytes, unsigned rows_set)
+{
+	size_t k = from;
+	if (rows_set == 0) {
+		memset(bytes + 8 * from, 0, 8 * (stride - from));
+		return;
+	}
 	for (; k + 8 <= stride; k += 8)
 		rows_to_bytes(rows + k, stride, bytes + 8 * k, 8);
 	if (k < stride)
 		rows_to_bytes(rows + k, stride, bytes + 8 * k, stride - k);
 }
+
+const transpose transpose_plain = {"plain", any_plain, gather_plain};
 
 static void plane_shuffle(const uint8_t *bytes, uint8_t *rows, size_t count)
 {
@@ -96,13 +110,23 @@ static void interleave(const uint8_t *restrict plane, uint8_t *restrict elements
 				elements[element_size * i + j] = plane[j * count + i];
 }
 
-void block_unshuffle(const uint8_t *rows, uint8_t *elements, size_t count, size_t element_size, uint8_t *scratch)
+uint32_t block_rows_set(const transpose *t, const uint8_t *rows, size_t count, size_t element_size)
 {
-	uint8_t *const planes = element_size == 1 ? elements : scratch;
-	for (size_t j = 0; j < element_size; j++)
-		plane_unshuffle(rows + j * count, planes + j * count, count);
-	if (element_size > 1)
-		interleave(planes, elements, count, element_size);
+	uint32_t set = 0;
+	if (element_size > 4)
+		return UINT32_MAX;
+	for (size_t p = 0; p < 8 * element_size; p++)
+		set |= (uint32_t)t->any(rows + p * (count / 8), count / 8) << p;
+	return set;
+}
+
+void block_unshuffle(const transpose *t, const uint8_t *rows, uint32_t rows_set, uint8_t *elements, size_t count, size_t width, uint8_t *scratch)
+{
+	uint8_t *const planes = width == 1 ? elements : scratch;
+	for (size_t j = 0; j < width; j++)
+		t->gather(rows + j * count, count / 8, 0, planes + j * count, j < 4 ? rows_set >> 8 * j & 255 : rows_set & 255);
+	if (width > 1)
+		interleave(planes, elements, count, width);
 }
 
 void block_shuffle(const uint8_t *elements, uint8_t *rows, size_t count, size_t element_size, uint8_t *scratch)

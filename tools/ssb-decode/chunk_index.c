@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 enum { SINGLE = 1, FIXED_ARRAY = 3, EXTENSIBLE_ARRAY = 4, SINGLE_FILTERED = 2, MOST_SUPERBLOCKS = 64 };
+enum { FILTERED_REST = 12 }; /* bytes of a filtered chunk's element beside its size: address and mask */
 
 static const uint64_t UNDEFINED = UINT64_MAX;
 
@@ -49,7 +50,7 @@ static void take_elements(array_walk *w, byte_view *view, uint64_t first, uint64
 	for (uint64_t n = first; n < first + count; n++) {
 		stored_chunk chunk = {.address = view_take(view, 8), .size = w->index->chunk_bytes};
 		if (w->filtered) {
-			chunk.size = view_take(view, 8);
+			chunk.size = view_take(view, w->element_bytes - FILTERED_REST);
 			chunk.mask = (uint32_t)view_take(view, 4);
 		}
 		if (chunk.address == UNDEFINED || view->failed)
@@ -87,7 +88,8 @@ static bool take_array_header(array_walk *w, byte_view *view, ssb_error *err)
 	const uint64_t version = view_take(view, 1), client = view_take(view, 1);
 	w->filtered = client == 1;
 	w->element_bytes = view_take(view, 1);
-	return (version == 0 && client <= 1 && w->element_bytes == (w->filtered ? 20 : 8)) || damaged(err);
+	const bool fits = w->filtered ? w->element_bytes > FILTERED_REST && w->element_bytes <= FILTERED_REST + 8 : w->element_bytes == 8;
+	return (version == 0 && client <= 1 && fits) || damaged(err);
 }
 
 /* ---- fixed array ---- */

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "tools/ssb-decode/chunk_table.h"
 #include "tools/ssb-decode/filters.h"
 #include "tools/ssb-decode/newer_layout.h"
 
@@ -13,6 +14,11 @@ struct dataset {
 	dataset_info info;
 	hid_t id;                     /* -1 for a set that HDF5 cannot open */
 	newer_set *newer;             /* then this is it */
+	const h5_place *place;
+	chunk_table *table;           /* of a set that HDF5 opened; NULL until asked for, or when only HDF5 can read its index */
+	const chunk_index *index;     /* where the chunks are, if that is known, */
+	const raw_file *file;         /* and the file they are in */
+	bool index_sought;
 	unsigned lead;                /* axes that count frames */
 	bool chunked, ours;
 	hsize_t chunk[H5S_MAX_RANK];
@@ -113,6 +119,9 @@ static bool describe_opened(dataset *set, ssb_error *err)
 static bool describe_newer(dataset *set, const h5_place *place, ssb_error *err)
 {
 	set->newer = newer_set_open(place, err);
+	set->index = set->newer ? newer_set_index(set->newer) : NULL;
+	set->file = set->newer ? newer_set_file(set->newer) : NULL;
+	set->index_sought = true;
 	if (!set->newer || !describe(set, newer_set_type(set->newer), newer_set_space(set->newer), newer_set_creation(set->newer), err))
 		return false;
 	return set->ours || ssb_fail(err, SSB_BAD_INPUT, "these filters in the newest layout need HDF5 2.0 or later");
@@ -125,6 +134,7 @@ dataset *dataset_open(const h5_place *place, ssb_error *err)
 	dataset *const set = calloc(1, sizeof *set);
 	if (!set)
 		return ssb_fail_errno(err, "set '%s'", place->object), NULL;
+	set->place = place;
 	const bool newer = newer_set_is(place);
 	set->id = newer ? -1 : H5Dopen2(place->file, place->object, H5P_DEFAULT);
 	if (newer)
@@ -147,6 +157,7 @@ void dataset_close(dataset *set)
 	if (set->id >= 0)
 		H5Dclose(set->id);
 	newer_set_close(set->newer);
+	chunk_table_free(set->table);
 	free(set);
 }
 
@@ -239,26 +250,54 @@ static void chunk_origin(const chunk_walk *w, hsize_t origin[H5S_MAX_RANK])
 	}
 }
 
-/* *bytes is 0 for a chunk that was never written. */
-static bool stored_size(const dataset *set, const hsize_t *origin, hsize_t *bytes, ssb_error *err)
+/* ---- where chunks are ---- */
+
+/* From the set's index, which is read when first asked for; afterwards set->index says whether it could be. */
+static void seek_index(dataset *set)
 {
-	char cause[H5_CAUSE_SIZE];
-	uint32_t mask;
-	*bytes = set->newer ? newer_set_chunk(set->newer, origin, &mask) : 0;
-	if (set->newer || H5Dget_chunk_storage_size(set->id, origin, bytes) >= 0 || strstr(h5_cause(cause), "not allocated"))
-		return true;
-	return ssb_fail(err, SSB_BAD_INPUT, "the chunk index is damaged: %s", cause);
+	hsize_t shape[H5S_MAX_RANK], most[H5S_MAX_RANK];
+	if (set->index_sought)
+		return;
+	chunk_grid grid = {.rank = set->info.rank, .first_axis_grows = true, .element_size = set->info.element_size};
+	const hid_t space = H5Dget_space(set->id);
+	H5Sget_simple_extent_dims(space, shape, most);
+	H5Sclose(space);
+	for (unsigned i = 0; i < grid.rank; i++) {
+		grid.chunk[i] = set->chunk[i];
+		grid.cells[i] = set->cells[i];
+		grid.first_axis_grows = grid.first_axis_grows && (i == 0 || most[i] == shape[i]);
+	}
+	set->table = chunk_table_load(set->place, &grid);
+	set->index = set->table ? &set->table->index : NULL;
+	set->file = set->table ? &set->table->file : NULL;
+	set->index_sought = true;
 }
 
-static bool absent_by_chunk(dataset *set, const seat *seats, size_t count, uint8_t *absent, ssb_error *err)
+/* The chunk the walk is at: size 0 when it was never written. What HDF5 says of it is its size alone. */
+static bool find_chunk(const chunk_walk *w, stored_chunk *chunk, ssb_error *err)
+{
+	const dataset *const set = w->set;
+	char cause[H5_CAUSE_SIZE];
+	hsize_t origin[H5S_MAX_RANK], bytes = 0;
+	if (set->index) {
+		*chunk = set->index->chunk[w->seats[w->first].cell * w->parts + w->part];
+		return true;
+	}
+	chunk_origin(w, origin);
+	if (H5Dget_chunk_storage_size(set->id, origin, &bytes) < 0 && !strstr(h5_cause(cause), "not allocated"))
+		return ssb_fail(err, SSB_BAD_INPUT, "the chunk index is damaged: %s", cause);
+	*chunk = (stored_chunk){.size = bytes};
+	return true;
+}
+
+static bool absent_by_chunk(const dataset *set, const seat *seats, size_t count, uint8_t *absent, ssb_error *err)
 {
 	chunk_walk w = walk_chunks(set, seats, count);
 	while (next_chunk(&w)) {
-		hsize_t origin[H5S_MAX_RANK], bytes;
-		chunk_origin(&w, origin);
-		if (!stored_size(set, origin, &bytes, err))
+		stored_chunk chunk;
+		if (!find_chunk(&w, &chunk, err))
 			return false;
-		for (size_t i = w.first; i < w.end && bytes == 0; i++)
+		for (size_t i = w.first; i < w.end && chunk.size == 0; i++)
 			absent[seats[i].entry] = 1;
 	}
 	return true;
@@ -285,7 +324,8 @@ bool dataset_absent(dataset *set, const uint64_t *frames, size_t count, uint8_t 
 			memset(absent, 1, count);
 		return true;
 	}
-	if (!set->newer && all_written(set))
+	seek_index(set);
+	if (!set->index && all_written(set))
 		return true;
 	seat *const seats = seats_of(set, frames, count, err);
 	const bool ok = seats && absent_by_chunk(set, seats, count, absent, err);
@@ -350,6 +390,7 @@ static bool is_frame(const dataset *set)
 typedef struct slab {
 	chunk_job job[SLAB_CHUNKS];
 	delivery to[SLAB_CHUNKS];
+	stored_chunk chunk[SLAB_CHUNKS];
 	hsize_t origin[SLAB_CHUNKS][H5S_MAX_RANK];
 	size_t count, bytes;
 } slab;
@@ -365,14 +406,16 @@ static bool add_chunk(slab *s, const chunk_walk *w, uint8_t *values, ssb_error *
 {
 	const dataset *const set = w->set;
 	const size_t frame_bytes = set->info.rows * set->info.columns * set->info.element_size, i = s->count;
-	hsize_t *const origin = s->origin[i], bytes;
+	hsize_t *const origin = s->origin[i];
 	chunk_origin(w, origin);
-	if (!stored_size(set, origin, &bytes, err))
+	if (!find_chunk(w, &s->chunk[i], err))
 		return false;
+	const uint64_t bytes = s->chunk[i].size;
 	if (bytes == 0)
 		return ssb_fail(err, SSB_BAD_INPUT, "its chunk was never written");
 	if (bytes > 2 * (uint64_t)set->packing.raw_size + 65536 || !could_hold(&set->packing, bytes))
-		return ssb_fail(err, SSB_BAD_INPUT, "its chunk is said to take %llu bytes for %zu", (unsigned long long)bytes, set->packing.raw_size);
+		return ssb_fail(err, SSB_BAD_INPUT, "its chunk is said to take %llu bytes for %zu", (unsigned long long)bytes,
+		                set->packing.raw_size);
 	s->to[i] = (delivery){set, w->seats, w->first, w->end, set->info.rank > 1 ? origin[set->info.rank - 2] : 0,
 	                      origin[set->info.rank - 1], values};
 	s->job[i] = (chunk_job){.stored_size = bytes, .context = &s->to[i]};
@@ -384,13 +427,12 @@ static bool add_chunk(slab *s, const chunk_walk *w, uint8_t *values, ssb_error *
 	return true;
 }
 
-static bool fetch_chunk(const dataset *set, const hsize_t *origin, uint32_t *mask, uint8_t *bytes, ssb_error *err)
+static bool fetch_chunk(const dataset *set, const stored_chunk *chunk, const hsize_t *origin, uint32_t *mask, uint8_t *bytes, ssb_error *err)
 {
 	char cause[H5_CAUSE_SIZE];
-	if (set->newer) {
-		newer_set_chunk(set->newer, origin, mask);
-		return newer_set_read(set->newer, origin, bytes, err);
-	}
+	*mask = chunk->mask;
+	if (set->index)
+		return raw_peek(set->file, chunk->address, bytes, chunk->size, err);
 	return H5Dread_chunk(set->id, H5P_DEFAULT, origin, mask, bytes) >= 0 ||
 	       ssb_fail(err, SSB_BAD_INPUT, "its chunk cannot be read: %s", h5_cause(cause));
 }
@@ -402,7 +444,7 @@ static bool fetch_slab(const dataset *set, slab *s, chunk_decoder *decoder, size
 	for (size_t i = 0; at && i < s->count; i++) {
 		uint32_t mask = 0;
 		*failed = i;
-		if (!fetch_chunk(set, s->origin[i], &mask, at, err))
+		if (!fetch_chunk(set, &s->chunk[i], s->origin[i], &mask, at, err))
 			return false;
 		s->job[i].stored = at;
 		s->job[i].plain = mask & 1;
@@ -440,6 +482,7 @@ static bool read_slabs(const dataset *set, chunk_walk *w, slab *s, const uint64_
 static bool read_chunks(dataset *set, const uint64_t *frames, size_t count, uint8_t *values, uint64_t number_of_first,
                         chunk_decoder *decoder, ssb_error *err)
 {
+	seek_index(set);
 	seat *const seats = seats_of(set, frames, count, err);
 	slab *const s = calloc(1, sizeof *s);
 	bool ok = false;

@@ -23,7 +23,8 @@ typedef struct dataset_info {
 } dataset_info;
 
 /* Open a dataset (any rank, any element type) and check that its storage can be read: filters that are not supported are refused by
- * number and name, virtual sets and values kept in other files are refused. The place stays the caller's and open. */
+ * number and name, virtual sets and values kept in other files are refused. The place stays the caller's, and open as long as
+ * the set is. */
 dataset *dataset_open(const h5_place *place, ssb_error *err);
 void dataset_close(dataset *set); /* NULL is allowed */
 const dataset_info *dataset_describe(const dataset *set);

@@ -2,13 +2,9 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include "tools/ssb-decode/chunk_index.h"
-#include "tools/ssb-decode/raw_block.h"
+#include "tools/ssb-decode/object_header.h"
 
-enum {
-	MESSAGE_SPACE = 1, MESSAGE_TYPE = 3, MESSAGE_LAYOUT = 8, MESSAGE_FILTERS = 11, MESSAGE_CONTINUATION = 16,
-	FLAG_SHARED = 2, MOST_CONTINUATIONS = 64, LAYOUT_VERSION = 5, CHUNKED = 2,
-};
+enum { LAYOUT_VERSION = 5, CHUNKED = 2 };
 
 struct newer_set {
 	raw_file file;
@@ -92,14 +88,15 @@ static bool take_layout(newer_set *set, byte_view m, ssb_error *err)
 	return chunk_index_describe(&set->index, &m, flags, err);
 }
 
-static bool take_message(newer_set *set, unsigned kind, unsigned flags, byte_view m, ssb_error *err)
+static bool take_ours(void *context, unsigned kind, unsigned flags, byte_view m, ssb_error *err)
 {
+	newer_set *const set = context;
 	if (set->probing && kind == MESSAGE_LAYOUT)
 		set->layout_version = (unsigned)view_take(&m, 1);
 	if (set->probing)
 		return true;
 	const bool ours = kind == MESSAGE_SPACE || kind == MESSAGE_TYPE || kind == MESSAGE_FILTERS || kind == MESSAGE_LAYOUT;
-	if (ours && flags & FLAG_SHARED)
+	if (ours && flags & MESSAGE_SHARED)
 		return damaged(err, "object header");
 	switch (kind) {
 	case MESSAGE_SPACE: return take_space(set, m, err);
@@ -110,73 +107,10 @@ static bool take_message(newer_set *set, unsigned kind, unsigned flags, byte_vie
 	}
 }
 
-/* Blocks of messages still to read. */
-typedef struct continuations { uint64_t address[MOST_CONTINUATIONS], size[MOST_CONTINUATIONS]; size_t count; } continuations;
-
-static bool take_messages(newer_set *set, byte_view block, bool ordered, continuations *more, ssb_error *err)
-{
-	const size_t head = ordered ? 6 : 4;
-	while (block.left >= head) {
-		const unsigned kind = (unsigned)view_take(&block, 1);
-		const size_t size = view_take(&block, 2);
-		const unsigned flags = (unsigned)view_take(&block, 1);
-		view_skip(&block, head - 4);
-		byte_view message = {block.at, size, false};
-		view_skip(&block, size);
-		if (block.failed)
-			return damaged(err, "object header");
-		if (kind != MESSAGE_CONTINUATION) {
-			if (!take_message(set, kind, flags, message, err))
-				return false;
-			continue;
-		}
-		if (more->count == MOST_CONTINUATIONS)
-			return damaged(err, "object header");
-		more->address[more->count] = view_take(&message, 8);
-		more->size[more->count++] = view_take(&message, 8);
-	}
-	return true;
-}
-
-/* Version 2 header: signature, version, flags, optional times and limits, size of the first block, messages. */
-static bool read_first_block(newer_set *set, uint64_t address, bool *ordered, continuations *more, ssb_error *err)
-{
-	uint8_t start[32];
-	byte_view head = {start, sizeof start, false};
-	if (!raw_peek(&set->file, address, start, sizeof start, err))
-		return false;
-	view_skip(&head, 4);
-	const unsigned version = (unsigned)view_take(&head, 1), flags = (unsigned)view_take(&head, 1);
-	if (memcmp(start, "OHDR", 4) != 0 || version != 2)
-		return damaged(err, "object header");
-	*ordered = flags & 4;
-	view_skip(&head, (flags & 32 ? 16 : 0) + (flags & 16 ? 4 : 0));
-	const size_t messages = view_take(&head, 1u << (flags & 3)), prefix = sizeof start - head.left;
-	raw_block block;
-	if (!raw_read(&set->file, address, prefix, messages, "OHDR", &block, err))
-		return false;
-	view_skip(&block.view, prefix - 4);
-	const bool ok = take_messages(set, block.view, *ordered, more, err);
-	free(block.bytes);
-	return ok;
-}
-
 static bool read_header(newer_set *set, uint64_t address, ssb_error *err)
 {
-	continuations more = {.count = 0};
-	bool ordered = false;
-	if (!read_first_block(set, address, &ordered, &more, err))
-		return false;
-	for (size_t i = 0; i < more.count; i++) {
-		raw_block block;
-		if (more.size[i] < 8 || !raw_read(&set->file, more.address[i], 4, more.size[i] - 8, "OCHK", &block, err))
-			return false;
-		const bool ok = take_messages(set, block.view, ordered, &more, err);
-		free(block.bytes);
-		if (!ok)
-			return false;
-	}
-	return set->probing || (set->rank && set->type >= 0 && set->index.kind) || damaged(err, "object header");
+	return object_header_read(&set->file, address, take_ours, set, err) &&
+	       (set->probing || (set->rank && set->type >= 0 && set->index.kind) || damaged(err, "object header"));
 }
 
 /* The index counts chunks in C order over the largest extent; only the first axis may grow, so the present extent orders them alike. */
@@ -241,23 +175,5 @@ hid_t newer_set_type(const newer_set *set) { return set->type; }
 hid_t newer_set_space(const newer_set *set) { return set->space; }
 hid_t newer_set_creation(const newer_set *set) { return set->creation; }
 
-static const stored_chunk *chunk_at(const newer_set *set, const hsize_t *origin)
-{
-	uint64_t number = 0;
-	for (unsigned i = 0; i < set->rank; i++)
-		number = number * set->cells[i] + origin[i] / set->chunk[i];
-	return &set->index.chunk[number];
-}
-
-uint64_t newer_set_chunk(const newer_set *set, const hsize_t *origin, uint32_t *mask)
-{
-	const stored_chunk *const chunk = chunk_at(set, origin);
-	*mask = chunk->mask;
-	return chunk->size;
-}
-
-bool newer_set_read(const newer_set *set, const hsize_t *origin, void *bytes, ssb_error *err)
-{
-	const stored_chunk *const chunk = chunk_at(set, origin);
-	return raw_peek(&set->file, chunk->address, bytes, chunk->size, err);
-}
+const raw_file *newer_set_file(const newer_set *set) { return &set->file; }
+const chunk_index *newer_set_index(const newer_set *set) { return &set->index; }

@@ -4,6 +4,7 @@
 #ifndef DECODE_NEWER_LAYOUT_H
 #define DECODE_NEWER_LAYOUT_H
 
+#include "tools/ssb-decode/chunk_index.h"
 #include "tools/ssb-decode/h5.h"
 
 typedef struct newer_set newer_set;
@@ -20,10 +21,8 @@ hid_t newer_set_type(const newer_set *set);
 hid_t newer_set_space(const newer_set *set);
 hid_t newer_set_creation(const newer_set *set);
 
-/* The stored size of the chunk at `origin` (elements), 0 if it was never written, and its filter mask. */
-uint64_t newer_set_chunk(const newer_set *set, const hsize_t *origin, uint32_t *mask);
-
-/* Read that chunk's bytes. */
-bool newer_set_read(const newer_set *set, const hsize_t *origin, void *bytes, ssb_error *err);
+/* Where its chunks are: the index, chunks in C order, and the file it speaks of. They stay the set's. */
+const chunk_index *newer_set_index(const newer_set *set);
+const raw_file *newer_set_file(const newer_set *set);
 
 #endif
