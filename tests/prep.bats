@@ -49,6 +49,8 @@ I = counts[:, :, p[:, 0], p[:, 1]].astype(float)
 exact = np.fft.rfft2(I, axes=(0, 1))[q[:, 0], q[:, 1]]
 N = I.shape[0] * I.shape[1]
 u = 2.0 ** -24
+excess = (abs(G.astype("c16")) ** 2 - s["counts_sum"]).sum(1)
+assert s["excess"].shape == (len(G),) and abs(s["excess"] - excess).max() <= 1e-9 * abs(excess).max()
 assert (s["counts_sum"] == counts.sum((0, 1), dtype="u8")[p[:, 0], p[:, 1]]).all() and (G[0] == s["counts_sum"].astype("f4")).all()
 error = np.linalg.norm(G[1:] - exact[1:], axis=0) / np.linalg.norm(exact[1:], axis=0)
 assert error.max() < u * (1 + 7 * np.log2(N)), error.max() / u

@@ -14,7 +14,10 @@ static json_t *sample_meta(void)
 	                 3.0, 3.0, "bf_centre_px", 5.0, 5.0, "I0_counts", 2.0, "scan_shape", 4, 5, "scan_step_A", 0.3, 0.3);
 }
 
-static void write_sample(const char *path, json_t *meta)
+static const double none[1], stored[Q] = {7, 8};
+
+/* excess: `none` for a file without, else `count` of them. */
+static void write_excess(const char *path, json_t *meta, const double *excess, uint64_t count)
 {
 	const int32_t pixel[B][2] = {{5, 4}, {5, 5}, {6, 5}}, q[Q][2] = {{0, 0}, {0, 1}};
 	const uint64_t sum[B] = {40, 41, 39};
@@ -22,18 +25,25 @@ static void write_sample(const char *path, json_t *meta)
 	const ssb_array array[] = {{"pixel_index", SSB_I4, SSB_RAW, 2, {B, 2}, B * 2, "px"},
 	                           {"counts_sum", SSB_U8, SSB_RAW, 1, {B}, B, "counts"},
 	                           {"q_index", SSB_I4, SSB_RAW, 2, {Q, 2}, Q * 2, "1"},
-	                           {"G", SSB_C8, SSB_RAW, 2, {Q, B}, B, "counts"}};
-	const void *data[] = {pixel, sum, q, G};
+	                           {"G", SSB_C8, SSB_RAW, 2, {Q, B}, B, "counts"},
+	                           {"excess", SSB_F8, SSB_RAW, 1, {count}, Q, "counts^2"}};
+	const void *data[] = {pixel, sum, q, G, excess};
+	const int arrays = excess == none ? 4 : 5;
 	json_t *history = json_array();
 	ssb_error err = {SSB_OK, ""};
-	ssb_writer *writer = ssb_writer_open(path, SSB_SPECTRUM, meta, history, array, 4, &err);
+	ssb_writer *writer = ssb_writer_open(path, SSB_SPECTRUM, meta, history, array, (size_t)arrays, &err);
 	bool ok = writer;
-	for (int i = 0; ok && i < 4; i++)
+	for (int i = 0; ok && i < arrays; i++)
 		ok = ssb_write_array(writer, data[i], &err);
 	if (!ok || !ssb_writer_finish(writer, &err))
 		exit(fprintf(stderr, "%s\n", err.text));
 	json_decref(history);
 	json_decref(meta);
+}
+
+static void write_sample(const char *path, json_t *meta)
+{
+	write_excess(path, meta, none, 0);
 }
 
 /* A byte of the last bin is wrong: the others are read, that one is zeros and a failure, also when it was never asked for. */
@@ -84,6 +94,27 @@ static void check_load(json_t *meta, const char *words)
 	unlink(path);
 }
 
+/* The excess of every bin is taken from the file, else from G; one that cannot be is refused. */
+static void check_excess(const double *excess, uint64_t count, double expected, const char *words)
+{
+	char path[] = "/tmp/evidence-XXXXXX";
+	const int file = mkstemp(path);
+	if (file < 0)
+		exit(1);
+	close(file);
+	write_excess(path, sample_meta(), excess, count);
+	ssb_error err = {SSB_OK, ""};
+	ssb_reader *spectrum = ssb_reader_open_kind(path, SSB_SPECTRUM, 1 << 20, &err);
+	evidence *e = spectrum ? evidence_load(spectrum, &err) : NULL;
+	if (words)
+		CHECK(!e && err.status == SSB_BAD_INPUT && strstr(err.text, words), "refused: %s", err.text);
+	else
+		CHECK(e && evidence_excess(e, 1) == expected && evidence_measure_excess(e, &err) && e->excess[1] == expected, "excess %g %s", expected, err.text);
+	evidence_free(e);
+	ssb_reader_close(spectrum);
+	unlink(path);
+}
+
 static json_t *with(const char *key, json_t *value)
 {
 	json_t *meta = sample_meta();
@@ -97,6 +128,10 @@ int main(void)
 	check_load(with("scan_shape", json_pack("[ii]", 4, 0)), "4 x 0 positions");
 	check_load(with("scan_shape", json_pack("[II]", (json_int_t)1 << 32, (json_int_t)1 << 32)), "positions cannot be");
 	check_load(with("filled_positions", json_integer(20)), "no position has a frame");
+	check_excess(none, 0, -120, NULL);
+	check_excess(stored, Q, 8, NULL);
+	check_excess(stored, 1, 0, "'excess' does not fit");
+	check_excess((const double[]){1, INFINITY}, Q, 0, "entry 1 is not finite");
 	check_damage(false);
 	check_damage(true);
 	return test_end();

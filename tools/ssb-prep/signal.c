@@ -85,17 +85,15 @@ static void keep_near(near_bins *n, const evidence *pass)
 		}
 }
 
-/* m sum_k (|G|^2 - G(0,k)) of each bin of a pass. */
+/* Of each bin of a pass. */
 static void measure_excess(const evidence *pass, double *excess)
 {
 #pragma omp parallel for schedule(static)
-	for (size_t i = 0; i < pass->bins; i++) {
-		const double m = evidence_multiplicity(pass, i);
-		excess[i] = m > 0 ? m * evidence_excess(pass, i) : 0;
-	}
+	for (size_t i = 0; i < pass->bins; i++)
+		excess[i] = evidence_excess(pass, i);
 }
 
-static void take_all(spectrum *s, const double *counts, const float complex **row, double *excess, near_bins *near)
+static void take_all(spectrum *s, const double *counts, const float complex **row, near_bins *near)
 {
 	passes *p = &s->passes;
 	for (size_t first = 0; first < s->bins; first += p->bins_at_once) {
@@ -104,21 +102,22 @@ static void take_all(spectrum *s, const double *counts, const float complex **ro
 		for (size_t i = 0; i < p->held; i++)
 			row[i] = p->G + i * p->pixels;
 		const evidence pass = evidence_of(s, counts, (const int32_t(*)[2])s->q_index + first, p->held, row);
-		measure_excess(&pass, excess + first);
+		measure_excess(&pass, s->bin_excess + first);
 		keep_near(near, &pass);
 	}
 }
 
 /* Noise: |G(q,k)|^2 has the deviation G(0,k); a bin of multiplicity 2, or a pair of bins in column 0, is one independent value. */
-static void sum_excess(spectrum *s, const double *counts, const double *excess)
+static void sum_excess(spectrum *s, const double *counts)
 {
 	const evidence e = evidence_of(s, counts, (const int32_t(*)[2])s->q_index, s->bins, NULL);
 	double squares = 0, multiplicity = 0;
 	for (size_t b = 0; b < s->bf.count; b++)
 		squares += counts[b] * counts[b];
 	for (size_t i = 0; i < s->bins; i++) {
-		s->excess += excess[i];
-		multiplicity += evidence_multiplicity(&e, i);
+		const double m = evidence_multiplicity(&e, i);
+		s->excess += m > 0 ? m * s->bin_excess[i] : 0;
+		multiplicity += m;
 	}
 	s->excess_noise = sqrt(2 * multiplicity * squares);
 }
@@ -135,20 +134,20 @@ static void find_start(spectrum *s, const double *counts, const near_bins *near)
 bool signal_measure(spectrum *s, ssb_error *err)
 {
 	near_bins near = {0};
-	double *counts = calloc(s->bf.count, sizeof *counts), *excess = malloc(s->bins * sizeof *excess);
+	double *counts = calloc(s->bf.count, sizeof *counts);
 	const float complex **row = malloc(s->passes.bins_at_once * sizeof *row);
-	const bool ok = counts && excess && row && near_bins_make(&near, s);
+	s->bin_excess = malloc(s->bins * sizeof *s->bin_excess);
+	const bool ok = counts && s->bin_excess && row && near_bins_make(&near, s);
 	if (ok) {
 		for (size_t b = 0; b < s->bf.count; b++)
 			counts[b] = (double)s->sums.pixel[b];
-		take_all(s, counts, row, excess, &near);
-		sum_excess(s, counts, excess);
+		take_all(s, counts, row, &near);
+		sum_excess(s, counts);
 		if (s->excess >= 3 * s->excess_noise)
 			find_start(s, counts, &near);
 	}
 	near_bins_free(&near);
 	free(counts);
-	free(excess);
 	free(row);
 	return ok || ssb_fail(err, SSB_RUNTIME, "out of memory");
 }

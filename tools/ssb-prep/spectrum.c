@@ -172,5 +172,6 @@ void spectrum_free(spectrum *s)
 	free(s->offset);
 	frame_sums_free(&s->sums);
 	free(s->q_index);
+	free(s->bin_excess);
 	passes_free(&s->passes);
 }

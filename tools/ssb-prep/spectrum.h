@@ -38,7 +38,8 @@ typedef struct spectrum {
 	int32_t (*q_index)[2];               /* Q, owned */
 	size_t bins;
 	passes passes;
-	double excess, excess_noise;         /* power above shot noise, sum of m (|G|^2 - G(0,k)), and what noise alone scatters it by */
+	double *bin_excess;                  /* Q, owned: power above shot noise of each bin, sum_k (|G|^2 - G(0,k)) */
+	double excess, excess_noise;         /* sum of m bin_excess, and what noise alone scatters it by */
 	neighbour_estimate neighbours;
 } spectrum;
 

@@ -95,7 +95,7 @@ static bool write_arrays(ssb_writer *writer, spectrum *s, ssb_error *err)
 {
 	return ssb_write_array(writer, s->pixel, err) && ssb_write_array(writer, s->sums.pixel, err) &&
 	       ssb_write_array(writer, s->region->sum_pattern, err) && ssb_write_array(writer, s->q_index, err) &&
-	       write_G(writer, &s->passes, err);
+	       ssb_write_array(writer, s->bin_excess, err) && write_G(writer, &s->passes, err);
 }
 
 bool store_spectrum(spectrum *s, const char *path, const json_t *warnings, const json_t *history, ssb_error *err)
@@ -106,6 +106,7 @@ bool store_spectrum(spectrum *s, const char *path, const json_t *warnings, const
 		describe("counts_sum", SSB_U8, "counts", s->bf.count, 0),
 		describe("sum_pattern", SSB_U8, "counts", detector[0], detector[1]),
 		describe("q_index", SSB_I4, "1", s->bins, 2),
+		describe("excess", SSB_F8, "counts^2", s->bins, 0),
 		describe("G", SSB_C8, "counts", s->bins, s->bf.count),
 	};
 	const size_t count = sizeof arrays / sizeof *arrays;

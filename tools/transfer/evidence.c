@@ -86,6 +86,8 @@ double evidence_excess(const evidence *e, size_t bin)
 	enum { BLOCK = 512 };
 	float complex scratch[BLOCK];
 	double sum = 0;
+	if (e->excess)
+		return e->excess[bin];
 	for (size_t first = 0; first < e->pixels; first += BLOCK) {
 		const size_t count = e->pixels - first < BLOCK ? e->pixels - first : BLOCK;
 		const float complex *G = evidence_G(e, bin, first, count, scratch);
@@ -95,6 +97,20 @@ double evidence_excess(const evidence *e, size_t bin)
 		}
 	}
 	return sum;
+}
+
+bool evidence_measure_excess(evidence *e, ssb_error *err)
+{
+	if (e->excess)
+		return true;
+	double *excess = malloc(e->bins * sizeof *excess);
+	if (!excess)
+		return ssb_fail(err, SSB_RUNTIME, "out of memory");
+#pragma omp parallel for schedule(dynamic, 64)
+	for (size_t i = 0; i < e->bins; i++)
+		excess[i] = evidence_excess(e, i);
+	e->excess = excess;
+	return evidence_is_sound(e, err);
 }
 
 static bool load_scalars(evidence *e, const json_t *meta, ssb_error *err)
@@ -159,6 +175,23 @@ static bool open_G(evidence *e, ssb_reader *spectrum, ssb_error *err)
 	return true;
 }
 
+static bool load_excess(evidence *e, ssb_reader *spectrum, ssb_error *err)
+{
+	uint64_t bins[1];
+	size_t index;
+	ssb_error absent;
+	if (!ssb_reader_find(spectrum, "excess", 0, 0, &index, &absent))
+		return true;
+	double *excess = ssb_load_array(spectrum, "excess", SSB_F8, 1, bins, err);
+	e->excess = excess;
+	if (excess && bins[0] != e->bins)
+		return ssb_fail(err, SSB_BAD_INPUT, "array 'excess' does not fit 'q_index'");
+	for (size_t i = 0; excess && i < e->bins; i++)
+		if (!isfinite(excess[i]))
+			return ssb_fail(err, SSB_BAD_INPUT, "array 'excess': entry %zu is not finite", i);
+	return excess != NULL;
+}
+
 static bool load_arrays(evidence *e, ssb_reader *spectrum, ssb_error *err)
 {
 	uint64_t pixels[2], bins[2], sums[1];
@@ -178,7 +211,7 @@ static bool load_arrays(evidence *e, ssb_reader *spectrum, ssb_error *err)
 	for (size_t b = 0; ok && b < e->pixels; b++)
 		counts[b] = (double)counts_sum[b];
 	free(counts_sum);
-	return ok && check_indices(e, err) && open_G(e, spectrum, err);
+	return ok && check_indices(e, err) && load_excess(e, spectrum, err) && open_G(e, spectrum, err);
 }
 
 evidence *evidence_load(ssb_reader *spectrum, ssb_error *err)
@@ -203,6 +236,7 @@ void evidence_free(evidence *e)
 	free((void *)e->q_index);
 	free((void *)e->pixel);
 	free((void *)e->counts);
+	free((void *)e->excess);
 	free(e->file);
 	free(e);
 }
