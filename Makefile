@@ -4,6 +4,9 @@
 # make check         builds and runs every test: with 1 and 2 threads, and with AddressSanitizer and UBSan
 # make lint          clang-tidy, cppcheck, shellcheck (make setup lint installs them, too)
 # make study         recovery of random truths and coverage of the error bars (tests/studies), into build/study; goes on where it stopped
+# make bench         how fast the tools are on a scan of 128x128, beside h5py; lines for a history.tsv on stdout (tests/bench)
+# make bench-full    the same on scans of 512x512, beside published times; simulates some GB into SSB_BENCH_DIR once
+# make bench-growth  time per element at 128x128, 256x256, 512x512; options of all three: BENCH="--sizes 512 1024"
 # make fuzz          runs each libFuzzer target (clang) for FUZZ_SECONDS; make check replays their committed corpus without clang
 # make SAN=1 …       the same with AddressSanitizer and UBSan, in build-san/
 # make CUDA=1 …      with the CUDA backend (needs nvcc), in build-cuda/
@@ -100,7 +103,17 @@ $(BUILD)/lib/libtools.a: $(TOOL_CODE)
 	@rm -f $@
 	$(call say,ar)ar rcs $@ $^
 
-units: $(UNITS)
+units: $(UNITS) $(BUILD)/bench/roofline
+
+# What the machine can do at best, which the benchmark compares the tools with.
+$(BUILD)/bench/roofline: $(BUILD)/tests/bench/roofline.o
+	@mkdir -p $(@D)
+	$(call say,ld)$(CC) $(ALLFLAGS) $(LDFLAGS) $^ -o $@ $(shell pkg-config --libs fftw3f liblz4) -lm
+bench: what = small
+bench-full: what = full
+bench-growth: what = growth
+bench bench-full bench-growth: all $(BUILD)/bench/roofline
+	@BUILD=$(BUILD) $(PYTHON) tests/bench/bench.py $(what) $(BENCH)
 
 # Each run of the tests is a build and a number of threads.
 CHECKS ?= $(BUILD):1 $(BUILD):2 $(if $(SAN),,build-san:2)
@@ -176,5 +189,5 @@ uninstall:
 clean:
 	rm -rf build build-san build-cuda build-fuzz demo
 
-.PHONY: all units check sanitized study setup demo lint fuzz install uninstall clean
+.PHONY: all units check sanitized study bench bench-full bench-growth setup demo lint fuzz install uninstall clean
 .SECONDARY:
