@@ -1,6 +1,7 @@
 #include "tools/ssb-prep/passes.h"
 
 #include <stdlib.h>
+#include "tools/common/profile.h"
 #include "tools/ssb-prep/pages.h"
 
 enum { CHUNK_BYTES = 4 << 20 };
@@ -78,6 +79,7 @@ static double take(passes *p, size_t first, float complex *const *aside, const d
 {
 	double power = 0;
 	p->first = first;
+	p->dropped = 0;
 	p->held = p->bins - first < p->bins_at_once ? p->bins - first : p->bins_at_once;
 	for (size_t i = 0; i < p->bins; i++)
 		p->row[i] = i >= first && i - first < p->held ? p->G + (i - first) * p->pixels : aside ? aside[i] : NULL;
@@ -88,8 +90,15 @@ static double take(passes *p, size_t first, float complex *const *aside, const d
 
 void passes_take(passes *p, size_t first)
 {
-	if (!p->held || p->first != first)
+	if (!p->held || p->first != first || p->dropped)
 		take(p, first, NULL, NULL);
+}
+
+void passes_drop(passes *p, size_t end)
+{
+	const size_t row = p->pixels * sizeof *p->G;
+	pages_drop(p->G, p->dropped * row, (end - p->first) * row);
+	p->dropped = end - p->first;
 }
 
 double passes_begin(passes *p, float complex *const *aside, const double *weight)

@@ -9,7 +9,7 @@ typedef struct passes {
 	size_t bins, pixels;            /* of the whole spectrum */
 	size_t chunk_bins;              /* of a stored chunk: about 4 MB of whole q */
 	size_t bins_at_once;            /* whole chunks; all bins when they fit */
-	size_t first, held;             /* the range that G holds now */
+	size_t first, held, dropped;    /* the range that G holds now, and how many bins of it are given up */
 	float complex *G;
 	float complex **row;            /* of each bin: where a pass puts it */
 	transform_progress *progress;
@@ -32,6 +32,9 @@ size_t passes_least_memory(const size_t scan[2], size_t pixels, size_t bins);
 
 /* Make the pass that begins with bin `first` the one held, unless it is: bins first … first + held. */
 void passes_take(passes *p, size_t first);
+
+/* Give back the memory of the held bins before `end`: their rows are lost. */
+void passes_drop(passes *p, size_t end);
 
 /* The first pass, which goes by all bins: those out of its range to aside[bin] where that is not NULL; returns the sum of weight |G|^2 over all
  * bins and pixels, whatever the range. */
