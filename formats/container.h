@@ -49,6 +49,10 @@ ssb_writer *ssb_writer_open(const char *path, enum ssb_kind kind, const json_t *
  * array a narrower unsigned type. The number of elements is what the array's shape and chunking say. */
 bool ssb_write_chunk(ssb_writer *writer, const void *elements, enum ssb_dtype stored, ssb_error *err);
 
+/* Write the next `count` chunks of the current array, whose codec is raw: elements[i] are those of the i-th of them. Hashed by all threads,
+ * and in a regular file written by them, each chunk to its place. The same bytes as one by one. */
+bool ssb_write_chunks(ssb_writer *writer, const void *const *elements, size_t count, enum ssb_dtype stored, ssb_error *err);
+
 /* Write all chunks of the current array (which none has been written of) from one block in its own dtype. An array without elements
  * takes one such call, or none where ssb_write_chunk follows. */
 bool ssb_write_array(ssb_writer *writer, const void *elements, ssb_error *err);

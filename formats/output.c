@@ -173,6 +173,32 @@ bool ssb_output_write(ssb_output *output, const void *bytes, size_t size, ssb_er
 	return true;
 }
 
+bool ssb_output_has_places(const ssb_output *output)
+{
+	return output->slot >= 0;
+}
+
+bool ssb_output_write_at(ssb_output *output, const void *bytes, size_t size, uint64_t offset, ssb_error *err)
+{
+	const char *next = bytes;
+	while (size > 0) {
+		const ssize_t written = pwrite(output->fd, next, size, (off_t)offset);
+		if (written < 0 && errno != EINTR)
+			return ssb_fail_errno(err, "cannot write %s", output->shown);
+		if (written > 0) {
+			next += written;
+			offset += (uint64_t)written;
+			size -= (size_t)written;
+		}
+	}
+	return true;
+}
+
+bool ssb_output_go_to(ssb_output *output, uint64_t offset, ssb_error *err)
+{
+	return lseek(output->fd, (off_t)offset, SEEK_SET) >= 0 || ssb_fail_errno(err, "cannot write %s", output->shown);
+}
+
 bool ssb_output_close(ssb_output *output, ssb_error *err)
 {
 	const int fd = output->fd;

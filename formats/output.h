@@ -8,6 +8,7 @@
 #define FORMATS_OUTPUT_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include "formats/status.h"
 
 typedef struct ssb_output ssb_output;
@@ -24,6 +25,15 @@ const char *ssb_output_temporary_name(const ssb_output *output);
 
 /* Write all of `size` bytes (retries short writes and EINTR). */
 bool ssb_output_write(ssb_output *output, const void *bytes, size_t size, ssb_error *err);
+
+/* Whether it is a new regular file, which can be written out of order. */
+bool ssb_output_has_places(const ssb_output *output);
+
+/* Write all of `size` bytes at `offset` of such a file, by any thread; the place where ssb_output_write goes on stays. */
+bool ssb_output_write_at(ssb_output *output, const void *bytes, size_t size, uint64_t offset, ssb_error *err);
+
+/* Let ssb_output_write go on at `offset`. */
+bool ssb_output_go_to(ssb_output *output, uint64_t offset, ssb_error *err);
 
 /* Close and check, but keep the temporary name: the first half of commit, for outputs that appear together or not at all. */
 bool ssb_output_close(ssb_output *output, ssb_error *err);

@@ -76,16 +76,33 @@ static bool grow(ssb_writer *writer, size_t size, ssb_error *err)
 	return writer->capacity || ssb_fail(err, SSB_RUNTIME, "out of memory for compressing a chunk of %zu bytes", size);
 }
 
-static bool put_chunk(ssb_writer *writer, struct frame_chunk *frame, const void *payload, ssb_error *err)
+/* Fills in the hashes. */
+static void seal(struct frame_chunk *frame, const void *payload)
 {
 	memcpy(frame->mark, CHUNK_MARK, sizeof frame->mark);
 	frame->payload_hash = XXH3_64bits(payload, frame->stored_size);
 	frame->check = frame_check(frame);
+}
+
+/* Bytes of a chunk in the container. */
+static uint64_t space_of(const struct frame_chunk *frame)
+{
+	return FRAME_SIZE + frame->stored_size + frame_padding(frame->stored_size);
+}
+
+/* Takes a sealed chunk, the next one, into the sums of the end record. */
+static void account(ssb_writer *writer, const struct frame_chunk *frame)
+{
 	XXH3_64bits_update(writer->identity, &frame->check, sizeof frame->check);
 	writer->chunks++;
 	writer->raw_size += frame->raw_size;
 	writer->stored_size += frame->stored_size;
-	writer->declared += FRAME_SIZE + frame->stored_size + frame_padding(frame->stored_size);
+	writer->declared += space_of(frame);
+}
+
+static bool put_chunk(ssb_writer *writer, const struct frame_chunk *frame, const void *payload, ssb_error *err)
+{
+	account(writer, frame);
 	return put(writer, frame, sizeof *frame, err) && put_padded(writer, payload, frame->stored_size, err);
 }
 
@@ -105,27 +122,106 @@ static bool pack(ssb_writer *writer, struct frame_chunk *frame, const void **pay
 	return true;
 }
 
-bool ssb_write_chunk(ssb_writer *writer, const void *elements, enum ssb_dtype stored, ssb_error *err)
+/* The array that the next chunk belongs to, which may be stored as `stored`; NULL on failure. */
+static const ssb_array *next_array(ssb_writer *writer, enum ssb_dtype stored, ssb_error *err)
 {
 	const struct header *header = &writer->header;
 	while (writer->array < header->arrays && ssb_array_elements(&header->array[writer->array]) == 0)
 		writer->array++;
-	if (writer->array == header->arrays)
-		return ssb_fail(err, SSB_RUNTIME, "one chunk more than the header announces");
 	const ssb_array *array = &header->array[writer->array];
-	if (!dtype_holds(array->dtype, stored))
-		return ssb_fail(err, SSB_RUNTIME, "a chunk of '%s' in %s, which is %s", array->name, ssb_dtype_name(stored),
-		                ssb_dtype_name(array->dtype));
+	if (writer->array == header->arrays)
+		ssb_fail(err, SSB_RUNTIME, "one chunk more than the header announces");
+	else if (!dtype_holds(array->dtype, stored))
+		ssb_fail(err, SSB_RUNTIME, "a chunk of '%s' in %s, which is %s", array->name, ssb_dtype_name(stored), ssb_dtype_name(array->dtype));
+	else
+		return array;
+	return NULL;
+}
+
+/* The record of the next chunk, as if raw. */
+static struct frame_chunk next_frame(ssb_writer *writer, enum ssb_dtype stored)
+{
+	const ssb_array *array = &writer->header.array[writer->array];
 	const size_t size = ssb_chunk_elements(array, writer->chunk) * ssb_dtype_size(stored);
-	struct frame_chunk frame = {.array = (uint32_t)writer->array, .chunk = writer->chunk, .raw_size = size, .stored_size = size,
-		                     .codec = SSB_RAW, .stored = stored};
-	if (array->codec == SSB_ZSTD && !pack(writer, &frame, &elements, err))
-		return false;
+	const struct frame_chunk frame = {.array = (uint32_t)writer->array, .chunk = writer->chunk, .raw_size = size, .stored_size = size,
+		                           .codec = SSB_RAW, .stored = stored};
 	if (++writer->chunk == ssb_array_chunks(array)) {
 		writer->array++;
 		writer->chunk = 0;
 	}
+	return frame;
+}
+
+bool ssb_write_chunk(ssb_writer *writer, const void *elements, enum ssb_dtype stored, ssb_error *err)
+{
+	const ssb_array *array = next_array(writer, stored, err);
+	if (!array)
+		return false;
+	struct frame_chunk frame = next_frame(writer, stored);
+	if (array->codec == SSB_ZSTD && !pack(writer, &frame, &elements, err))
+		return false;
+	seal(&frame, elements);
 	return put_chunk(writer, &frame, elements, err);
+}
+
+static bool put_chunk_at(ssb_writer *writer, const struct frame_chunk *frame, const void *payload, uint64_t offset, ssb_error *err)
+{
+	static const char zeros[FRAME_SIZE];
+	return ssb_output_write_at(writer->output, frame, sizeof *frame, offset, err) &&
+	       ssb_output_write_at(writer->output, payload, frame->stored_size, offset + FRAME_SIZE, err) &&
+	       ssb_output_write_at(writer->output, zeros, frame_padding(frame->stored_size), offset + FRAME_SIZE + frame->stored_size, err);
+}
+
+/* All chunks but the last of an array have one size, so that the place of each is known. */
+static bool put_chunks_at(ssb_writer *writer, struct frame_chunk *frame, const void *const *elements, size_t count, ssb_error *err)
+{
+	const uint64_t space = space_of(frame), begin = writer->written;
+	bool ok = true;
+#pragma omp parallel for schedule(dynamic)
+	for (size_t i = 0; i < count; i++) {
+		ssb_error failure;
+		seal(&frame[i], elements[i]);
+		if (!put_chunk_at(writer, &frame[i], elements[i], begin + i * space, &failure))
+#pragma omp critical(failed_write)
+		{
+			*err = failure;
+			ok = false;
+		}
+	}
+	for (size_t i = 0; i < count; i++) {
+		account(writer, &frame[i]);
+		writer->written += space_of(&frame[i]);
+	}
+	return ok && ssb_output_go_to(writer->output, writer->written, err);
+}
+
+static bool put_chunks(ssb_writer *writer, struct frame_chunk *frame, const void *const *elements, size_t count, ssb_error *err)
+{
+	bool ok = true;
+#pragma omp parallel for schedule(dynamic)
+	for (size_t i = 0; i < count; i++)
+		seal(&frame[i], elements[i]);
+	for (size_t i = 0; ok && i < count; i++)
+		ok = put_chunk(writer, &frame[i], elements[i], err);
+	return ok;
+}
+
+bool ssb_write_chunks(ssb_writer *writer, const void *const *elements, size_t count, enum ssb_dtype stored, ssb_error *err)
+{
+	const ssb_array *array = next_array(writer, stored, err);
+	if (!array)
+		return false;
+	if (array->codec != SSB_RAW || count > ssb_array_chunks(array) - writer->chunk)
+		return ssb_fail(err, SSB_RUNTIME, "%zu chunks at once, where '%s' has %llu left, %s", count, array->name,
+		                (unsigned long long)(ssb_array_chunks(array) - writer->chunk), array->codec == SSB_RAW ? "raw" : "compressed");
+	struct frame_chunk *frame = malloc((count + 1) * sizeof *frame);
+	if (!frame)
+		return ssb_fail(err, SSB_RUNTIME, "out of memory");
+	for (size_t i = 0; i < count; i++)
+		frame[i] = next_frame(writer, stored);
+	const bool ok = (ssb_output_has_places(writer->output) ? put_chunks_at : put_chunks)(writer, frame, elements, count, err);
+	free(frame);
+	return ok;
 }
 
 bool ssb_write_array(ssb_writer *writer, const void *elements, ssb_error *err)

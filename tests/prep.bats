@@ -307,6 +307,7 @@ b = bytearray(open("x.region", "rb").read()); b[len(b) // 2] ^= 1; open("flipped
 	fails 3 "fails its checksum" ssb-prep flipped.region $given -o y.spectrum
 	fails 1 "No space left" ssb-prep -q x.region $given -o /dev/full
 	fails 1 "No such file" ssb-prep -q x.region $given -o none/y.spectrum
+	(ulimit -f 20; fails 1 "cannot write 'y.spectrum': File too large" ssb-prep -q x.region $given -o y.spectrum)
 	region row "counts = scan(disk(15, 17, 8) * 50, 1, 64)"
 	fails 3 "1x64 positions is too small" ssb-prep row.region $given -o y.spectrum
 	[ ! -e y.spectrum ] && [ -z "$(ls -A | grep -v 'region$\|npy$\|txt$\|^x.spectrum$')" ]

@@ -221,6 +221,68 @@ static void test_threads(enum ssb_codec codec)
 	ssb_reader_close(reader);
 }
 
+enum { MANY = 41, LONG = 100, SHORT = 37 };
+
+static const ssb_array many = {"n", SSB_U4, SSB_RAW, 1, {(MANY - 1) * LONG + SHORT}, LONG, "1"};
+
+static bool write_at_once(const char *path, const uint32_t *elements, size_t at_once, ssb_error *err)
+{
+	const ssb_array two[] = {many, {"after", SSB_U4, SSB_RAW, 1, {1}, 1, "1"}};
+	ssb_writer *writer = ssb_writer_open(path, SSB_FIT, meta, history, two, 2, err);
+	const void *chunk[MANY];
+	for (size_t i = 0; i < MANY; i++)
+		chunk[i] = elements + i * LONG;
+	bool ok = writer;
+	for (size_t i = 0; ok && i < MANY; i += at_once)
+		ok = ssb_write_chunks(writer, chunk + i, i + at_once < MANY ? at_once : MANY - i, SSB_U4, err);
+	if (ok && ssb_write_chunk(writer, elements, SSB_U4, err))
+		return ssb_writer_finish(writer, err);
+	ssb_writer_discard(writer);
+	return false;
+}
+
+/* Many chunks at once are the bytes of one by one, in a file (by places) and in a FIFO, which is written in place (in order). */
+static void test_chunks_at_once(void)
+{
+	static uint32_t elements[MANY * LONG];
+	ssb_error err = {0};
+	for (uint32_t i = 0; i < MANY * LONG; i++)
+		elements[i] = i * i;
+	const bool written = write_at_once(scratch, elements, 1, &err);
+	struct bytes one = slurp(scratch);
+	CHECK(written && one.size > sizeof elements, "one by one %s", err.text);
+	for (size_t at_once = 7; at_once <= MANY; at_once += MANY - 7) {
+		char path[32];
+		int ends[2];
+		CHECK(write_at_once(scratch, elements, at_once, &err), "%zu at once %s", at_once, err.text);
+		struct bytes file = slurp(scratch), pipe_bytes = {malloc(PIPE_BYTES), 0};
+		CHECK(file.size == one.size && !memcmp(file.data, one.data, one.size), "%zu at once into a file", at_once);
+		if (pipe(ends) != 0 || !pipe_bytes.data)
+			abort();
+		snprintf(path, sizeof path, "/proc/self/fd/%d", ends[1]);
+		CHECK(write_at_once(path, elements, at_once, &err), "%zu at once into a pipe %s", at_once, err.text);
+		CHECK(read(ends[0], pipe_bytes.data, PIPE_BYTES) == (ssize_t)one.size && !memcmp(pipe_bytes.data, one.data, one.size), "the same bytes");
+		close(ends[0]);
+		close(ends[1]);
+		free(file.data);
+		free(pipe_bytes.data);
+	}
+	free(one.data);
+}
+
+static void test_too_many_at_once(void)
+{
+	const uint32_t element[4] = {0};
+	const void *const chunk[3] = {element, element, element};
+	for (enum ssb_codec codec = SSB_RAW; codec <= SSB_ZSTD; codec++) {
+		const ssb_array two = {"n", SSB_U4, codec, 1, {4}, 2, "1"};
+		ssb_error err = {0};
+		ssb_writer *writer = ssb_writer_open("/tmp/never-written", SSB_FIT, meta, history, &two, 1, &err);
+		CHECK(!ssb_write_chunks(writer, chunk, codec ? 2 : 3, SSB_U4, &err) && err.status == SSB_RUNTIME, "at once: %s", err.text);
+		ssb_writer_discard(writer);
+	}
+}
+
 static void test_refusals(void)
 {
 	const ssb_array fine = {"n", SSB_F4, SSB_RAW, 1, {4}, 2, "1"};
@@ -277,6 +339,8 @@ int main(int argc, char **argv)
 	test_find();
 	test_threads(SSB_RAW);
 	test_threads(SSB_ZSTD);
+	test_chunks_at_once();
+	test_too_many_at_once();
 	unlink(scratch);
 	json_decref(meta);
 	json_decref(history);

@@ -4,6 +4,7 @@
 #include <string.h>
 #include "tests/unit/test.h"
 #include "tools/ssb-prep/disk.h"
+#include "tools/ssb-prep/dft.h"
 #include "tools/ssb-prep/passes.h"
 
 static uint32_t seed = 1;
@@ -261,7 +262,7 @@ static double complex plain_dft(const synthetic *s, size_t b, double mean, size_
 
 static void test_transform(size_t rows, size_t columns, bool holes)
 {
-	enum { PIXELS = 37 }; /* more than one block */
+	enum { PIXELS = LANES + 7 }; /* more than one block */
 	synthetic s;
 	ssb_error err = {SSB_OK, ""};
 	const size_t half = columns / 2 + 1, bins = rows * half;
@@ -277,11 +278,20 @@ static void test_transform(size_t rows, size_t columns, bool holes)
 	for (size_t i = 0; i < bins; i++)
 		q[i][0] = (int32_t)(i / half), q[i][1] = (int32_t)(i % half);
 	passes p;
-	CHECK(passes_plan(&p, &s.r, &s.bf, s.total, (const int32_t(*)[2])q, bins, SIZE_MAX, 0, 2, NULL, &err), "%zux%zu: planned", rows, columns);
-	passes_take(&p, 0);
+	CHECK(passes_plan(&p, &s.r, &s.bf, s.total, (const int32_t(*)[2])q, bins, (passes_memory){SIZE_MAX, 0, SIZE_MAX}, 2, NULL, &err), "%zux%zu: planned",
+	      rows, columns);
+	double *power = malloc(bins * sizeof *power), off = 0;
+	passes_begin(&p, NULL, power);
 	CHECK(p.held == bins, "all bins in one pass");
 	memcpy(G, p.G, bins * PIXELS * sizeof *G);
 	passes_free(&p);
+	for (size_t i = 0; i < bins; i++) {
+		double squares = 0;
+		for (size_t b = i * PIXELS; b < (i + 1) * PIXELS; b++)
+			squares += creal(G[b]) * creal(G[b]) + cimag(G[b]) * cimag(G[b]);
+		off = fmax(off, fabs(power[i] - squares) / sum);
+	}
+	CHECK(off <= 1e-12, "the power of each bin (off by %.1e of it)", off);
 
 	double worst = 0;
 	const double u = 0x1p-24, bound = u * (1 + 7 * log2((double)(rows * columns)));
@@ -301,16 +311,61 @@ static void test_transform(size_t rows, size_t columns, bool holes)
 		wrong += G[b] != (float)s.total[b];
 	CHECK(!wrong, "q = 0 is the exact sum");
 
-	transform *t = transform_new(&s.r, &s.bf, s.total, 1, &err);
+	transform *t = transform_new(&s.r, &s.bf, s.total, (const int32_t(*)[2])q, bins, 1, &err);
 	const size_t from = bins / 3, some = bins / 2;
-	float complex *part = malloc(some * PIXELS * sizeof *part);
-	transform_bins(t, (const int32_t(*)[2])q + from, some, part, NULL);
+	float complex *part = malloc(some * PIXELS * sizeof *part), **row = calloc(bins, sizeof *row);
+	for (size_t i = 0; i < some; i++)
+		row[from + i] = part + i * PIXELS;
+	transform_run(t, row, NULL, NULL);
 	CHECK(!memcmp(part, G + from * PIXELS, some * PIXELS * sizeof *part), "some bins alone, on one thread: the same bytes");
 	transform_free(t);
+	free(row);
+	free(power);
 	free(part);
 	free(q);
 	free(G);
 	release(&s);
+}
+
+/* A line of n points against the definition, in double; the lanes do not mix. */
+static void check_dft(size_t n)
+{
+	dft *d = dft_new(n);
+	point *x = aligned_alloc(64, n * sizeof *x), *work = aligned_alloc(64, n * sizeof *work);
+	uint32_t state = 1;
+	for (size_t i = 0; i < n; i++)
+		for (int k = 0; k < LANES; k++) {
+			x[i].re[k] = (float)(state >> 16) - 32768;
+			state = state * 1664525 + 1013904223;
+			x[i].im[k] = (float)(state >> 16) - 32768;
+			state = state * 1664525 + 1013904223;
+		}
+	point *given = malloc(n * sizeof *given);
+	memcpy(given, x, n * sizeof *given);
+	const point *X = dft_run(d, x, work);
+	double error = 0, norm = 0;
+	for (size_t q = 0; q < n; q++)
+		for (int k = 0; k < LANES; k += 21) {
+			double complex exact = 0;
+			for (size_t i = 0; i < n; i++)
+				exact += CMPLX(given[i].re[k], given[i].im[k]) * cexp(-2 * M_PI * I * (double)(q * i % n) / (double)n);
+			error += pow(cabs(exact - CMPLX(X[q].re[k], X[q].im[k])), 2);
+			norm += pow(cabs(exact), 2);
+		}
+	CHECK(sqrt(error / norm) <= 0x1p-24 * (0.1 + 2 * sqrt(log2((double)n))), "a line of %zu: error %.2f u", n, 0x1p24 * sqrt(error / norm));
+	dft_free(d);
+	free(x);
+	free(work);
+	free(given);
+}
+
+static void test_dft(void)
+{
+	for (size_t n = 1; n <= 66; n++)
+		check_dft(n);
+	check_dft(343);
+	check_dft(360);
+	check_dft(512);
 }
 
 /* ---- rotation ---- */
@@ -368,6 +423,9 @@ int main(void)
 	test_transform(15, 21, false);
 	test_transform(7, 13, true);
 	test_transform(4, 4, false);
+	test_transform(11, 26, false);
+	test_transform(64, 18, true);
+	test_dft();
 	test_deflection(30, false);
 	test_deflection(-75, true);
 	return test_end();

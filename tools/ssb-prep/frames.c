@@ -4,59 +4,86 @@
 #include <fftw3.h>
 #include <math.h>
 #include <stdlib.h>
+#include "tools/transfer/kernel.h"
 
-typedef struct scratch {
-	uint32_t *counts; /* B, of one frame */
-	uint64_t *sum;    /* B */
-} scratch;
+enum { MOST_RUN = 4096 }; /* so that counts of one byte times their place add up within 32 bits */
 
-static bool scratch_make(scratch *s, size_t pixels)
+/* BF pixels that lie together in a row of the detector. */
+typedef struct run {
+	uint32_t offset;    /* of the first in a frame */
+	size_t first, pixels;
+	int32_t row, column;
+} run;
+
+static size_t make_runs(const bf_pixels *bf, run *runs)
 {
-	s->counts = malloc(pixels * sizeof *s->counts);
-	s->sum = calloc(pixels, sizeof *s->sum);
-	return s->counts && s->sum;
-}
-
-static void scratch_free(scratch *s)
-{
-	free(s->counts);
-	free(s->sum);
-}
-
-static void add_frame(frame_sums *sums, size_t frame, const region *r, const bf_pixels *bf, scratch *s)
-{
-	uint64_t total = 0;
-	double row = 0, column = 0;
-	counts_gather(&r->counts, frame, bf->offset, bf->count, s->counts);
+	size_t count = 0;
 	for (size_t b = 0; b < bf->count; b++) {
-		total += s->counts[b];
-		s->sum[b] += s->counts[b];
-		row += (double)s->counts[b] * bf->index[b][0];
-		column += (double)s->counts[b] * bf->index[b][1];
+		run *last = count ? &runs[count - 1] : NULL;
+		if (last && last->row == bf->index[b][0] && last->offset + last->pixels == bf->offset[b] && last->pixels < MOST_RUN)
+			last->pixels++;
+		else
+			runs[count++] = (run){bf->offset[b], b, 1, bf->index[b][0], bf->index[b][1]};
 	}
-	sums->position[frame] = total;
-	sums->centre_of_mass[frame][0] = total ? row / (double)total : NAN;
-	sums->centre_of_mass[frame][1] = total ? column / (double)total : NAN;
+	return count;
 }
 
-static bool sum_frames(frame_sums *sums, const region *r, const bf_pixels *bf)
+/* Of a run's counts n(i): their sum, the sum of i n(i), and each onto its pixel's. All exact. */
+typedef struct run_sums { uint64_t counts, moment; } run_sums;
+
+#define ADD_RUN(type, sum_type)                                                                                                            \
+	static inline run_sums add_##type(const type *restrict n, size_t pixels, uint64_t *restrict sum)                                   \
+	{                                                                                                                                  \
+		sum_type counts = 0, moment = 0;                                                                                           \
+		for (size_t i = 0; i < pixels; i++) {                                                                                      \
+			counts += n[i];                                                                                                    \
+			moment += n[i] * (sum_type)i;                                                                                      \
+			sum[i] += n[i];                                                                                                    \
+		}                                                                                                                          \
+		return (run_sums){counts, moment};                                                                                         \
+	}
+ADD_RUN(uint8_t, uint32_t)
+ADD_RUN(uint16_t, uint64_t)
+ADD_RUN(uint32_t, uint64_t)
+
+/* sum: of every BF pixel. centre_of_mass: in detector pixels. Returns the counts. */
+KERNEL
+static uint64_t add_frame(const void *frame, enum ssb_dtype type, const run *runs, size_t count, uint64_t *sum, double centre_of_mass[2])
+{
+	uint64_t total = 0, row = 0, column = 0;
+	for (const run *r = runs; r < runs + count; r++) {
+		const run_sums s = type == SSB_U1   ? add_uint8_t((const uint8_t *)frame + r->offset, r->pixels, sum + r->first)
+		                   : type == SSB_U2 ? add_uint16_t((const uint16_t *)frame + r->offset, r->pixels, sum + r->first)
+		                                    : add_uint32_t((const uint32_t *)frame + r->offset, r->pixels, sum + r->first);
+		total += s.counts;
+		row += s.counts * (uint64_t)r->row;
+		column += s.counts * (uint64_t)r->column + s.moment;
+	}
+	centre_of_mass[0] = total ? (double)row / (double)total : NAN;
+	centre_of_mass[1] = total ? (double)column / (double)total : NAN;
+	return total;
+}
+
+static bool sum_frames(frame_sums *sums, const region *r, const run *runs, size_t count, size_t pixels)
 {
 	bool ok = true;
 #pragma omp parallel
 	{
-		scratch s;
-		const bool ready = scratch_make(&s, bf->count);
+		uint64_t *sum = calloc(pixels, sizeof *sum);
 #pragma omp for schedule(static)
-		for (size_t i = 0; i < r->counts.frames; i++)
-			if (ready && r->scan_valid[i])
-				add_frame(sums, i, r, bf, &s);
+		for (size_t i = 0; i < r->counts.frames; i++) {
+			enum ssb_dtype type;
+			const void *frame = counts_frame(&r->counts, i, &type);
+			if (sum && r->scan_valid[i])
+				sums->position[i] = add_frame(frame, type, runs, count, sum, sums->centre_of_mass[i]);
+		}
 #pragma omp critical
 		{
-			ok = ok && ready;
-			for (size_t b = 0; ready && b < bf->count; b++)
-				sums->pixel[b] += s.sum[b];
+			ok = ok && sum;
+			for (size_t b = 0; sum && b < pixels; b++)
+				sums->pixel[b] += sum[b];
 		}
-		scratch_free(&s);
+		free(sum);
 	}
 	return ok;
 }
@@ -71,7 +98,10 @@ bool frame_sums_make(frame_sums *sums, const region *r, const bf_pixels *bf, ssb
 		return ssb_fail(err, SSB_RUNTIME, "out of memory");
 	for (size_t i = 0; i < n; i++)
 		sums->centre_of_mass[i][0] = sums->centre_of_mass[i][1] = NAN;
-	return sum_frames(sums, r, bf) || ssb_fail(err, SSB_RUNTIME, "out of memory");
+	run *runs = malloc(bf->count * sizeof *runs);
+	const bool ok = runs && sum_frames(sums, r, runs, make_runs(bf, runs), bf->count);
+	free(runs);
+	return ok || ssb_fail(err, SSB_RUNTIME, "out of memory");
 }
 
 void frame_sums_free(frame_sums *sums)

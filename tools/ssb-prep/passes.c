@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include "tools/common/profile.h"
+#include "tools/ssb-prep/pages.h"
 
 enum { CHUNK_BYTES = 4 << 20 };
 
@@ -11,56 +12,94 @@ static size_t chunk_bins(size_t pixels)
 	return bins ? bins : 1;
 }
 
-size_t passes_least_memory(const size_t scan[2], size_t pixels)
+/* What is kept of every bin beside G: two places for its row, its place in a column, its weight. */
+static size_t bookkeeping(size_t pixels, size_t bins)
 {
-	return transform_scratch(scan) + chunk_bins(pixels) * pixels * sizeof(float complex);
+	return transform_tables(pixels, bins) + bins * (2 * sizeof(float complex *) + sizeof(double));
 }
 
-/* As many threads as leave half of the memory to G. */
-static size_t usable_threads(size_t threads, size_t scratch, size_t memory)
+size_t passes_least_memory(const size_t scan[2], size_t pixels, size_t bins)
 {
-	while (threads > 1 && threads * scratch > memory / 2)
-		threads--;
-	return threads;
+	return transform_scratch(scan) + chunk_bins(pixels) * pixels * sizeof(float complex) + bookkeeping(pixels, bins);
 }
 
-/* Bins of a pass: all, or as many whole chunks as fit, at least one. */
-static size_t bins_at_once(const passes *p, size_t memory, size_t reserve)
+/* Bins of a pass with so many bytes of G: all, or as many whole chunks as fit, at least one. */
+static size_t bins_at_once(const passes *p, size_t bytes, size_t reserve)
 {
 	const size_t row = p->pixels * sizeof *p->G;
-	if (p->bins <= memory / row)
+	if (p->bins <= bytes / row)
 		return p->bins;
-	const size_t chunks = memory > reserve ? (memory - reserve) / row / p->chunk_bins : 0;
+	const size_t chunks = bytes > reserve ? (bytes - reserve) / row / p->chunk_bins : 0;
 	return (chunks ? chunks : 1) * p->chunk_bins;
 }
 
-bool passes_plan(passes *p, const region *r, const bf_pixels *bf, const uint64_t *sum, const int32_t (*q_index)[2], size_t bins,
-                 size_t memory, size_t reserve, size_t threads, transform_progress *progress, ssb_error *err)
+/* The number of threads for which passes take the least time: each needs scratch memory, which G then lacks. */
+static size_t plan_threads(passes *p, passes_memory memory, size_t scratch, size_t most)
 {
-	const size_t scratch = transform_scratch(r->scan);
-	*p = (passes){.q_index = q_index, .bins = bins, .pixels = bf->count, .chunk_bins = chunk_bins(bf->count), .progress = progress};
-	threads = usable_threads(threads, scratch, memory);
-	p->bins_at_once = bins_at_once(p, memory > threads * scratch ? memory - threads * scratch : 0, reserve);
+	double least = 0;
+	size_t best = 1;
+	for (size_t threads = most; threads > 0; threads--) {
+		const size_t left = memory.most > threads * scratch ? memory.most - threads * scratch : 0;
+		const size_t at_once = bins_at_once(p, left < memory.cache ? left : memory.cache, memory.reserve);
+		const double time = (double)((p->bins + at_once - 1) / at_once) / (double)threads;
+		if (threads > 1 && left == 0)
+			continue;
+		if (!least || time < least) {
+			least = time;
+			best = threads;
+			p->bins_at_once = at_once;
+		}
+	}
+	return best;
+}
+
+bool passes_plan(passes *p, const region *r, const bf_pixels *bf, const uint64_t *sum, const int32_t (*q_index)[2], size_t bins,
+                 passes_memory memory, size_t threads, transform_progress *progress, ssb_error *err)
+{
+	*p = (passes){.bins = bins, .pixels = bf->count, .chunk_bins = chunk_bins(bf->count), .progress = progress};
+	memory.most -= memory.most > bookkeeping(bf->count, bins) ? bookkeeping(bf->count, bins) : 0;
+	threads = plan_threads(p, memory, transform_scratch(r->scan), threads);
 	const size_t bytes = p->bins_at_once * p->pixels * sizeof *p->G;
-	p->transform = transform_new(r, bf, sum, threads, err);
-	p->G = malloc(bytes ? bytes : 1);
-	if (p->transform && !p->G)
+	p->transform = transform_new(r, bf, sum, q_index, bins, threads, err);
+	p->G = pages_new(bytes);
+	p->row = malloc((bins + 1) * sizeof *p->row);
+	if (p->transform && (!p->G || !p->row))
 		ssb_fail(err, SSB_RUNTIME, "out of memory for %zu MB of the spectrum", bytes >> 20);
-	return p->transform && p->G;
+	return p->transform && p->G && p->row;
 }
 
 void passes_free(passes *p)
 {
 	transform_free(p->transform);
 	free(p->G);
+	free(p->row);
+}
+
+static void take(passes *p, size_t first, float complex *const *aside, double *power)
+{
+	p->first = first;
+	p->dropped = 0;
+	p->held = p->bins - first < p->bins_at_once ? p->bins - first : p->bins_at_once;
+	for (size_t i = 0; i < p->bins; i++)
+		p->row[i] = i >= first && i - first < p->held ? p->G + (i - first) * p->pixels : aside ? aside[i] : NULL;
+	profile_phase("transform");
+	transform_run(p->transform, p->row, power, p->progress);
 }
 
 void passes_take(passes *p, size_t first)
 {
-	if (p->held && p->first == first)
-		return;
-	p->first = first;
-	p->held = p->bins - first < p->bins_at_once ? p->bins - first : p->bins_at_once;
-	profile_phase("transform");
-	transform_bins(p->transform, p->q_index + first, p->held, p->G, p->progress);
+	if (!p->held || p->first != first || p->dropped)
+		take(p, first, NULL, NULL);
+}
+
+void passes_drop(passes *p, size_t end)
+{
+	const size_t row = p->pixels * sizeof *p->G;
+	pages_drop(p->G, p->dropped * row, (end - p->first) * row);
+	p->dropped = end - p->first;
+}
+
+void passes_begin(passes *p, float complex *const *aside, double *power)
+{
+	take(p, 0, aside, power);
 }

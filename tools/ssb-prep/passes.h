@@ -6,25 +6,38 @@
 
 typedef struct passes {
 	transform *transform;
-	const int32_t (*q_index)[2];    /* borrowed */
 	size_t bins, pixels;            /* of the whole spectrum */
 	size_t chunk_bins;              /* of a stored chunk: about 4 MB of whole q */
 	size_t bins_at_once;            /* whole chunks; all bins when they fit */
-	size_t first, held;             /* the range that G holds now */
+	size_t first, held, dropped;    /* the range that G holds now, and how many bins of it are given up */
 	float complex *G;
+	float complex **row;            /* of each bin: where a pass puts it */
 	transform_progress *progress;
 } passes;
 
-/* Plan for at most `memory` bytes of G and scratch, less `reserve` when one pass is not enough; `threads` or fewer. Release with
- * passes_free in any case. */
+/* Memory to plan for, in bytes. */
+typedef struct passes_memory {
+	size_t most;    /* of G and scratch */
+	size_t reserve; /* of `most`, what is needed beside when one pass is not enough */
+	size_t cache;   /* of G beside the mapped counts, which every block of pixels reads again */
+} passes_memory;
+
+/* Plan for the fewest passes and `threads` or fewer. Release with passes_free in any case. */
 bool passes_plan(passes *p, const region *r, const bf_pixels *bf, const uint64_t *sum, const int32_t (*q_index)[2], size_t bins,
-                 size_t memory, size_t reserve, size_t threads, transform_progress *progress, ssb_error *err);
+                 passes_memory memory, size_t threads, transform_progress *progress, ssb_error *err);
 void passes_free(passes *p);
 
 /* Bytes that passes_plan needs at least, with one thread. */
-size_t passes_least_memory(const size_t scan[2], size_t pixels);
+size_t passes_least_memory(const size_t scan[2], size_t pixels, size_t bins);
 
 /* Make the pass that begins with bin `first` the one held, unless it is: bins first … first + held. */
 void passes_take(passes *p, size_t first);
+
+/* Give back the memory of the held bins before `end`: their rows are lost. */
+void passes_drop(passes *p, size_t end);
+
+/* The first pass, which goes by all bins: those out of its range to aside[bin] where that is not NULL; power[bins]: sum_k |G|^2 of each,
+ * whatever the range. */
+void passes_begin(passes *p, float complex *const *aside, double *power);
 
 #endif

@@ -4,22 +4,11 @@
 #include <string.h>
 #include "tools/common/meta.h"
 
-void counts_gather(const frame_counts *c, size_t frame, const uint32_t *offset, size_t pixels, uint32_t *out)
+const void *counts_frame(const frame_counts *c, size_t frame, enum ssb_dtype *type)
 {
-	const size_t block = frame / c->block_frames, first = frame % c->block_frames * c->frame_elements;
-	if (c->type[block] == SSB_U1) {
-		const uint8_t *from = (const uint8_t *)c->block[block] + first;
-		for (size_t i = 0; i < pixels; i++)
-			out[i] = from[offset[i]];
-	} else if (c->type[block] == SSB_U2) {
-		const uint16_t *from = (const uint16_t *)c->block[block] + first;
-		for (size_t i = 0; i < pixels; i++)
-			out[i] = from[offset[i]];
-	} else {
-		const uint32_t *from = (const uint32_t *)c->block[block] + first;
-		for (size_t i = 0; i < pixels; i++)
-			out[i] = from[offset[i]];
-	}
+	const size_t block = frame / c->block_frames;
+	*type = c->type[block];
+	return (const char *)c->block[block] + frame % c->block_frames * c->frame_elements * ssb_dtype_size(*type);
 }
 
 const char *region_name(const region *r)
@@ -80,6 +69,35 @@ static bool check_window(region *r, const ssb_array *array, ssb_error *err)
 	return true;
 }
 
+/* Each is verified as it is taken, in a file by all threads. */
+static bool load_blocks(region *r, size_t array, ssb_error *err)
+{
+	frame_counts *c = &r->counts;
+	const ssb_array *counts = ssb_reader_array(r->reader, array);
+	const bool mapped = ssb_reader_is_mapped(r->reader);
+	size_t bytes = 0, bad = c->blocks; /* the first that is */
+#pragma omp parallel for schedule(static) reduction(+ : bytes) if (mapped)
+	for (size_t i = 0; i < c->blocks; i++) {
+		ssb_error failure;
+		size_t limit;
+#pragma omp atomic read
+		limit = bad;
+		if (i > limit)
+			continue;
+		if (ssb_reader_chunk(r->reader, array, i, &c->block[i], &c->type[i], &failure))
+			bytes += ssb_chunk_elements(counts, i) * ssb_dtype_size(c->type[i]);
+		else
+#pragma omp critical(bad_block)
+			if (i < bad) {
+				*err = failure;
+#pragma omp atomic write
+				bad = i;
+			}
+	}
+	*(mapped && counts->codec == SSB_RAW ? &r->mapped : &r->held) = bytes;
+	return bad == c->blocks;
+}
+
 static bool load_counts(region *r, ssb_error *err)
 {
 	size_t index;
@@ -97,13 +115,7 @@ static bool load_counts(region *r, ssb_error *err)
 	c->type = calloc(c->blocks, sizeof *c->type);
 	if (!c->block || !c->type)
 		return ssb_fail(err, SSB_RUNTIME, "out of memory");
-	const bool mapped = array->codec == SSB_RAW && ssb_reader_is_mapped(r->reader);
-	for (size_t i = 0; i < c->blocks; i++) {
-		if (!ssb_reader_chunk(r->reader, index, i, &c->block[i], &c->type[i], err))
-			return false;
-		r->held += mapped ? 0 : ssb_chunk_elements(array, i) * ssb_dtype_size(c->type[i]);
-	}
-	return true;
+	return load_blocks(r, index, err);
 }
 
 static bool check_valid_positions(region *r, ssb_error *err)

@@ -16,8 +16,8 @@ typedef struct frame_counts {
 	enum ssb_dtype *type;
 } frame_counts;
 
-/* Counts of one frame at `pixels` offsets into it. */
-void counts_gather(const frame_counts *c, size_t frame, const uint32_t *offset, size_t pixels, uint32_t *out);
+/* The first element of a frame, and its type. */
+const void *counts_frame(const frame_counts *c, size_t frame, enum ssb_dtype *type);
 
 typedef struct region {
 	ssb_reader *reader;
@@ -27,7 +27,7 @@ typedef struct region {
 	size_t detector[2];             /* the full detector */
 	size_t origin[2], window[2];    /* the rectangle of `counts` on it */
 	frame_counts counts;
-	size_t held;                    /* bytes of counts in memory, 0 when they are mapped */
+	size_t held, mapped;            /* bytes of counts in memory, and in the mapped file */
 	uint8_t *scan_valid;            /* per position: it has a frame */
 	size_t valid_positions;
 	uint64_t *sum_pattern;          /* full detector, sum over the valid positions */

@@ -8,12 +8,14 @@
 static const double RANGE_A = 750;    /* |C10| + C12 at most, as ssb-fit searches by default */
 static const double LEAST_NEAR = 1024; /* bins */
 
-/* Bins that the neighbour start looks at, with their rows: in G when it is held whole, else copies. */
+/* Bins that the neighbour start looks at. */
 typedef struct near_bins {
 	size_t bins;
+	size_t *bin;
 	int32_t (*q_index)[2];
 	const float complex **row;
-	float complex *copy; /* NULL: rows point into G */
+	float complex *copy;    /* rows of those that the first pass does not hold; NULL: there are none */
+	float complex **aside;  /* of all bins, for passes_begin */
 } near_bins;
 
 static evidence evidence_of(const spectrum *s, const double *counts, const int32_t (*q_index)[2], size_t bins,
@@ -59,63 +61,43 @@ size_t signal_memory(const spectrum *s)
 static bool near_bins_make(near_bins *n, const spectrum *s)
 {
 	const size_t near = count_near(s);
+	const evidence e = evidence_of(s, NULL, (const int32_t(*)[2])s->q_index, s->bins, NULL);
 	const bool copies = s->passes.bins_at_once < s->bins;
-	*n = (near_bins){.q_index = malloc((near + 1) * sizeof *n->q_index), .row = malloc((near + 1) * sizeof *n->row),
+	*n = (near_bins){.bin = malloc((near + 1) * sizeof *n->bin), .q_index = malloc((near + 1) * sizeof *n->q_index),
+	                 .row = malloc((near + 1) * sizeof *n->row), .aside = calloc(s->bins, sizeof *n->aside),
 	                 .copy = copies ? malloc((near + 1) * s->bf.count * sizeof *n->copy) : NULL};
-	return n->q_index && n->row && (n->copy || !copies);
+	if (!n->bin || !n->q_index || !n->row || !n->aside || (copies && !n->copy))
+		return false;
+	for (size_t i = 0; i < s->bins; i++)
+		if (is_near(&e, i)) {
+			memcpy(n->q_index[n->bins], s->q_index[i], sizeof n->q_index[0]);
+			n->aside[i] = copies ? n->copy + n->bins * s->bf.count : NULL;
+			n->bin[n->bins++] = i;
+		}
+	return true;
 }
 
 static void near_bins_free(near_bins *n)
 {
+	free(n->bin);
 	free(n->q_index);
 	free(n->row);
 	free(n->copy);
-}
-
-/* Adds the near ones among the bins of a pass. */
-static void keep_near(near_bins *n, const evidence *pass)
-{
-	for (size_t i = 0; i < pass->bins; i++)
-		if (is_near(pass, i)) {
-			const float complex *row = pass->row[i];
-			if (n->copy)
-				row = memcpy(n->copy + n->bins * pass->pixels, row, pass->pixels * sizeof *row);
-			memcpy(n->q_index[n->bins], pass->q_index[i], sizeof n->q_index[0]);
-			n->row[n->bins++] = row;
-		}
-}
-
-/* Of each bin of a pass. */
-static void measure_excess(const evidence *pass, double *excess)
-{
-#pragma omp parallel for schedule(static)
-	for (size_t i = 0; i < pass->bins; i++)
-		excess[i] = evidence_excess(pass, i);
-}
-
-static void take_all(spectrum *s, const double *counts, const float complex **row, near_bins *near)
-{
-	passes *p = &s->passes;
-	for (size_t first = 0; first < s->bins; first += p->bins_at_once) {
-		passes_take(p, first);
-		profile_phase("measure");
-		for (size_t i = 0; i < p->held; i++)
-			row[i] = p->G + i * p->pixels;
-		const evidence pass = evidence_of(s, counts, (const int32_t(*)[2])s->q_index + first, p->held, row);
-		measure_excess(&pass, s->bin_excess + first);
-		keep_near(near, &pass);
-	}
+	free(n->aside);
 }
 
 /* Noise: |G(q,k)|^2 has the deviation G(0,k); a bin of multiplicity 2, or a pair of bins in column 0, is one independent value. */
 static void sum_excess(spectrum *s, const double *counts)
 {
 	const evidence e = evidence_of(s, counts, (const int32_t(*)[2])s->q_index, s->bins, NULL);
-	double squares = 0, multiplicity = 0;
-	for (size_t b = 0; b < s->bf.count; b++)
+	double squares = 0, sum = 0, multiplicity = 0;
+	for (size_t b = 0; b < s->bf.count; b++) {
 		squares += counts[b] * counts[b];
+		sum += counts[b];
+	}
 	for (size_t i = 0; i < s->bins; i++) {
 		const double m = evidence_multiplicity(&e, i);
+		s->bin_excess[i] -= sum;
 		s->excess += m > 0 ? m * s->bin_excess[i] : 0;
 		multiplicity += m;
 	}
@@ -135,19 +117,20 @@ bool signal_measure(spectrum *s, ssb_error *err)
 {
 	near_bins near = {0};
 	double *counts = calloc(s->bf.count, sizeof *counts);
-	const float complex **row = malloc(s->passes.bins_at_once * sizeof *row);
 	s->bin_excess = malloc(s->bins * sizeof *s->bin_excess);
-	const bool ok = counts && s->bin_excess && row && near_bins_make(&near, s);
+	const bool ok = counts && s->bin_excess && near_bins_make(&near, s);
 	if (ok) {
 		for (size_t b = 0; b < s->bf.count; b++)
 			counts[b] = (double)s->sums.pixel[b];
-		take_all(s, counts, row, &near);
+		passes_begin(&s->passes, near.aside, s->bin_excess);
 		sum_excess(s, counts);
+		for (size_t i = 0; i < near.bins; i++)
+			near.row[i] = s->passes.row[near.bin[i]];
+		profile_phase("measure");
 		if (s->excess >= 3 * s->excess_noise)
 			find_start(s, counts, &near);
 	}
 	near_bins_free(&near);
 	free(counts);
-	free(row);
 	return ok || ssb_fail(err, SSB_RUNTIME, "out of memory");
 }

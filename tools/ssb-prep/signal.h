@@ -4,7 +4,7 @@
 
 #include "tools/ssb-prep/spectrum.h"
 
-/* Go through every pass once and fill in bin_excess, excess, excess_noise and neighbours (not found where the excess is within 3 of its noise). */
+/* Go through the first pass, which tells of all bins, and fill in bin_excess, excess, excess_noise and neighbours (not found where the excess is within 3 of its noise). */
 bool signal_measure(spectrum *s, ssb_error *err);
 
 /* Bytes that signal_measure keeps beside G when there is more than one pass: the rows of the bins that the neighbour start looks at. */

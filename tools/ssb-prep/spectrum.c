@@ -136,12 +136,13 @@ static bool plan(spectrum *s, transform_progress *progress, ssb_error *err)
 {
 	const region *r = s->region;
 	const size_t base = r->held + r->counts.frames * (sizeof *s->sums.position + sizeof *s->sums.centre_of_mass);
-	const size_t least = base + passes_least_memory(r->scan, s->bf.count) + signal_memory(s);
+	const size_t least = base + passes_least_memory(r->scan, s->bf.count, s->bins) + signal_memory(s);
 	if (least > s->settings->memory)
 		return ssb_fail(err, SSB_RUNTIME, "%zu MB of memory are needed at least, %zu MB of them for counts that cannot be mapped: %sgive "
 		                "--memory", (least >> 20) + 1, r->held >> 20, r->held ? "give an uncompressed region in a file instead of a pipe, or " : "");
-	return passes_plan(&s->passes, r, &s->bf, s->sums.pixel, (const int32_t(*)[2])s->q_index, s->bins, s->settings->memory - base,
-	                   signal_memory(s), s->settings->threads, progress, err);
+	const passes_memory memory = {s->settings->memory - base, signal_memory(s), SIZE_MAX};
+	return passes_plan(&s->passes, r, &s->bf, s->sums.pixel, (const int32_t(*)[2])s->q_index, s->bins, memory, s->settings->threads,
+	                   progress, err);
 }
 
 static bool check_scan(const region *r, ssb_error *err)

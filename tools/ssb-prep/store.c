@@ -4,6 +4,8 @@
 #include <string.h>
 #include "tools/common/profile.h"
 
+enum { CHUNKS_AT_ONCE = 16 };
+
 static json_t *pair(double a, double b)
 {
 	return json_pack("[f,f]", a, b);
@@ -80,13 +82,29 @@ static ssb_array describe(const char *name, enum ssb_dtype dtype, const char *un
 	return a;
 }
 
+/* Chunks first … first + count of G as they are held. */
+static bool write_chunks(ssb_writer *writer, const passes *p, size_t first, size_t count, ssb_error *err)
+{
+	const void *elements[CHUNKS_AT_ONCE];
+	for (size_t i = 0; i < count; i++)
+		elements[i] = p->row[(first + i) * p->chunk_bins];
+	return ssb_write_chunks(writer, elements, count, SSB_C8, err);
+}
+
+/* What is written is dropped, so that G and the file in the page cache never take the memory of two. */
 static bool write_G(ssb_writer *writer, passes *p, ssb_error *err)
 {
-	for (size_t bin = 0; bin < p->bins; bin += p->chunk_bins) {
-		passes_take(p, bin / p->bins_at_once * p->bins_at_once);
+	const size_t step = CHUNKS_AT_ONCE * p->chunk_bins;
+	for (size_t first = 0; first < p->bins; first += p->held) {
+		passes_take(p, first);
 		profile_phase("write");
-		if (!ssb_write_chunk(writer, p->G + (bin - p->first) * p->pixels, SSB_C8, err))
-			return false;
+		const size_t end = first + p->held;
+		for (size_t bin = first; bin < end; bin += step) {
+			const size_t bins = end - bin < step ? end - bin : step;
+			if (!write_chunks(writer, p, bin / p->chunk_bins, (bins + p->chunk_bins - 1) / p->chunk_bins, err))
+				return false;
+			passes_drop(p, bin + bins);
+		}
 	}
 	return true;
 }

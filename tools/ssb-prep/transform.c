@@ -1,63 +1,116 @@
 #include "tools/ssb-prep/transform.h"
 
-#include <fftw3.h>
 #include <omp.h>
 #include <stdlib.h>
+#include <string.h>
+#include "tools/ssb-prep/dft.h"
+#include "tools/ssb-prep/pages.h"
+#include "tools/transfer/kernel.h"
 
-/* Pixels transformed together, so that a scatter writes runs of 256 bytes; frames gathered together, so that a tile stays in cache. */
-enum { BLOCK = 32, TILE = 64 };
+enum { AHEAD = 8 };  /* frames that are fetched into the cache ahead of the one that is read */
+enum { TASKS = 32 }; /* at most: each has a sum of every bin's power, so that no sum depends on the threads */
+
+typedef struct entry { size_t row, bin; } entry;
 
 struct transform {
 	const region *region;
 	const bf_pixels *bf;
 	const uint64_t *sum;
-	size_t columns;                    /* of the half plane */
-	size_t in_stride, out_stride;      /* elements between the pixels of a block: no power of two, same alignment */
+	size_t rows, columns, half;        /* of the scan; columns of the half plane, up to the last with a bin */
+	size_t column_points;              /* of `plane`, between its columns: no power of two, and room for a row beside the last odd one */
+	entry *entry;                      /* the bins, by column, then by row */
+	size_t *first_entry;               /* half + 1 */
+	size_t bins;
 	size_t threads;
-	float *in;                         /* threads x BLOCK x in_stride */
-	fftwf_complex *out;                /* threads x BLOCK x out_stride */
-	fftwf_plan plan;
+	point **scratch;                   /* of each thread: `plane`, half x column_points; then two lines */
+	dft *along_row, *along_column;
+	size_t tasks;
+	double *power;                     /* tasks x bins */
 };
+
+/* Pixels of a block that lie together in a frame. */
+typedef struct run { uint32_t offset, lane, pixels; } run;
+
+/* Neighbouring BF pixels, one per lane; unused lanes hold 0. */
+typedef struct block {
+	size_t first, pixels, runs;
+	run run[LANES];
+	double mean[LANES];
+} block;
 
 static size_t least(size_t a, size_t b)
 {
 	return a < b ? a : b;
 }
 
-/* Up to a whole cache line, plus one line: streams a power of two apart fall into one cache set. */
-static size_t pad(size_t elements, size_t per_line)
+static size_t column_points(const size_t scan[2])
 {
-	return (elements + per_line - 1) / per_line * per_line + per_line;
+	return (scan[0] + 1) | 1;
 }
 
-static size_t in_stride(const size_t scan[2])
+static size_t line_points(const size_t scan[2])
 {
-	return pad(scan[0] * scan[1], 16);
+	return scan[0] > scan[1] ? scan[0] : scan[1];
 }
 
-static size_t out_stride(const size_t scan[2])
+static size_t plane_points(const size_t scan[2])
 {
-	return pad(scan[0] * (scan[1] / 2 + 1), 8);
+	return (scan[1] / 2 + 1) * column_points(scan);
+}
+
+static size_t tasks_of(size_t pixels)
+{
+	return least((pixels + LANES - 1) / LANES, TASKS);
+}
+
+size_t transform_tables(size_t pixels, size_t bins)
+{
+	return bins * (sizeof(entry) + tasks_of(pixels) * sizeof(double));
 }
 
 size_t transform_scratch(const size_t scan[2])
 {
-	return BLOCK * (in_stride(scan) * sizeof(float) + out_stride(scan) * sizeof(fftwf_complex));
+	return (plane_points(scan) + 2 * line_points(scan)) * sizeof(point);
 }
 
-transform *transform_new(const region *r, const bf_pixels *bf, const uint64_t *sum, size_t threads, ssb_error *err)
+/* ---- making ---- */
+
+/* A counting sort by column: the bins come by row. */
+static bool sort_bins(transform *t, const int32_t (*q_index)[2], size_t bins)
+{
+	for (size_t i = 0; i < bins; i++)
+		t->half = (size_t)q_index[i][1] < t->half ? t->half : (size_t)q_index[i][1] + 1;
+	t->entry = malloc((bins + 1) * sizeof *t->entry);
+	t->first_entry = calloc(t->half + 2, sizeof *t->first_entry);
+	if (!t->entry || !t->first_entry)
+		return false;
+	for (size_t i = 0; i < bins; i++)
+		t->first_entry[q_index[i][1] + 2]++;
+	for (size_t c = 0; c < t->half; c++)
+		t->first_entry[c + 2] += t->first_entry[c + 1];
+	for (size_t i = 0; i < bins; i++)
+		t->entry[t->first_entry[q_index[i][1] + 1]++] = (entry){(size_t)q_index[i][0], i};
+	return true;
+}
+
+static bool make_scratch(transform *t)
+{
+	t->scratch = calloc(t->threads, sizeof *t->scratch);
+	for (size_t i = 0; t->scratch && i < t->threads; i++)
+		if (!(t->scratch[i] = pages_new(transform_scratch(t->region->scan))))
+			return false;
+	return t->scratch;
+}
+
+transform *transform_new(const region *r, const bf_pixels *bf, const uint64_t *sum, const int32_t (*q_index)[2], size_t bins,
+                         size_t threads, ssb_error *err)
 {
 	transform *t = calloc(1, sizeof *t);
-	if (t) {
-		*t = (transform){.region = r, .bf = bf, .sum = sum, .columns = r->scan[1] / 2 + 1, .in_stride = in_stride(r->scan),
-		                 .out_stride = out_stride(r->scan), .threads = threads};
-		t->in = fftwf_malloc(threads * BLOCK * t->in_stride * sizeof *t->in);
-		t->out = fftwf_malloc(threads * BLOCK * t->out_stride * sizeof *t->out);
-		/* FFTW_ESTIMATE measures nothing: the same plan, and so the same rounding, in every run. */
-		if (t->in && t->out)
-			t->plan = fftwf_plan_dft_r2c_2d((int)r->scan[0], (int)r->scan[1], t->in, t->out, FFTW_ESTIMATE);
-	}
-	if (t && t->plan)
+	if (t)
+		*t = (transform){.region = r, .bf = bf, .sum = sum, .rows = r->scan[0], .columns = r->scan[1],
+		                 .column_points = column_points(r->scan), .bins = bins, .threads = threads, .tasks = tasks_of(bf->count)};
+	if (t && sort_bins(t, q_index, bins) && make_scratch(t) && (t->along_row = dft_new(t->columns)) &&
+	    (t->along_column = dft_new(t->rows)) && (t->power = calloc(t->tasks * bins + 1, sizeof *t->power)))
 		return t;
 	transform_free(t);
 	ssb_fail(err, SSB_RUNTIME, "out of memory");
@@ -68,61 +121,205 @@ void transform_free(transform *t)
 {
 	if (!t)
 		return;
-	fftwf_destroy_plan(t->plan);
-	fftwf_free(t->in);
-	fftwf_free(t->out);
+	for (size_t i = 0; t->scratch && i < t->threads; i++)
+		free(t->scratch[i]);
+	free(t->scratch);
+	free(t->entry);
+	free(t->first_entry);
+	free(t->power);
+	dft_free(t->along_row);
+	dft_free(t->along_column);
 	free(t);
 }
 
-/* Fluctuations of pixels first … first + pixels, pixel-major into `in`. */
-static void gather(const transform *t, size_t first, size_t pixels, float *in)
+static void set_block(block *k, const transform *t, size_t first, size_t pixels)
 {
-	const region *r = t->region;
-	const size_t frames = r->counts.frames;
-	uint32_t tile[TILE][BLOCK];
-	double mean[BLOCK];
-	for (size_t p = 0; p < pixels; p++)
-		mean[p] = (double)t->sum[first + p] / (double)r->valid_positions;
-	for (size_t start = 0; start < frames; start += TILE) {
-		const size_t tall = least(frames - start, TILE);
-		for (size_t i = 0; i < tall; i++)
-			counts_gather(&r->counts, start + i, t->bf->offset + first, pixels, tile[i]);
-		for (size_t p = 0; p < pixels; p++)
-			for (size_t i = 0; i < tall; i++)
-				in[p * t->in_stride + start + i] = r->scan_valid[start + i] ? (float)(tile[i][p] - mean[p]) : 0;
+	const uint32_t *offset = t->bf->offset + first;
+	*k = (block){.first = first, .pixels = pixels};
+	for (uint32_t i = 0; i < k->pixels; i++) {
+		run *last = k->runs ? &k->run[k->runs - 1] : NULL;
+		k->mean[i] = (double)t->sum[first + i] / (double)t->region->valid_positions;
+		if (last && offset[i] == last->offset + last->pixels)
+			last->pixels++;
+		else
+			k->run[k->runs++] = (run){offset[i], i, 1};
 	}
 }
 
-static void scatter(const transform *t, const fftwf_complex *out, const int32_t (*q_index)[2], size_t bins, size_t first, size_t pixels,
-                    float complex *G)
+/* ---- from frames to the plane: along the rows of the scan ---- */
+
+typedef union lane_counts {
+	char byte[LANES * sizeof(uint32_t)];
+	uint8_t u1[LANES];
+	uint16_t u2[LANES];
+	uint32_t u4[LANES];
+} lane_counts;
+
+static void collect(const block *k, const char *frame, size_t ahead, size_t width, lane_counts *counts)
 {
-	for (size_t i = 0; i < bins; i++) {
-		const fftwf_complex *from = out + (size_t)q_index[i][0] * t->columns + (size_t)q_index[i][1];
-		for (size_t p = 0; p < pixels; p++)
-			G[i * t->bf->count + first + p] = from[p * t->out_stride];
+	for (size_t i = 0; i < k->runs; i++) {
+		const char *from = frame + k->run[i].offset * width;
+		__builtin_prefetch(from + ahead);
+		__builtin_prefetch(from + ahead + (k->run[i].pixels * width - 1));
+		memcpy(counts->byte + k->run[i].lane * width, from, k->run[i].pixels * width);
 	}
 }
 
-void transform_bins(const transform *t, const int32_t (*q_index)[2], size_t bins, float complex *G, transform_progress *progress)
+/* Counts less their means, rounded once. */
+KERNEL
+static void subtract_mean(const block *k, const lane_counts *counts, enum ssb_dtype type, float *restrict out)
+{
+	if (type == SSB_U1)
+		for (size_t i = 0; i < LANES; i++)
+			out[i] = (float)(counts->u1[i] - k->mean[i]);
+	else if (type == SSB_U2)
+		for (size_t i = 0; i < LANES; i++)
+			out[i] = (float)(counts->u2[i] - k->mean[i]);
+	else
+		for (size_t i = 0; i < LANES; i++)
+			out[i] = (float)(counts->u4[i] - k->mean[i]);
+}
+
+/* Fluctuations of a row of the scan, 0 where there is no frame, to the real parts of `line`, or from line->im on to the imaginary ones. */
+static void take_row(const transform *t, const block *k, size_t row, float *part)
+{
+	enum { STEP = sizeof(point) / sizeof(float) };
+	const frame_counts *c = &t->region->counts;
+	for (size_t i = 0; i < t->columns;) {
+		enum ssb_dtype type;
+		lane_counts counts = {{0}};
+		const size_t frame = row * t->columns + i, end = least(t->columns, i + c->block_frames - frame % c->block_frames);
+		const char *from = counts_frame(c, frame, &type);
+		const size_t width = ssb_dtype_size(type), stride = c->frame_elements * width;
+		for (; i < end; i++, from += stride) {
+			collect(k, from, AHEAD * stride, width, &counts);
+			if (t->region->scan_valid[row * t->columns + i])
+				subtract_mean(k, &counts, type, part + i * STEP);
+			else
+				memset(part + i * STEP, 0, LANES * sizeof(float));
+		}
+	}
+}
+
+/* From Z, the transform of x + i y along a row, those of x and y up to column `half`: X(q) = (Z(q) + Z*(-q)) / 2, Y(q) = (Z(q) - Z*(-q)) / 2i. */
+KERNEL
+static void part_rows(const point *restrict Z, size_t n, size_t half, point *restrict plane, size_t stride)
+{
+	for (size_t q = 0; q < half; q++) {
+		const point *a = Z + q, *b = Z + (q ? n - q : 0);
+		point *X = plane + q * stride, *Y = X + 1;
+		for (int k = 0; k < LANES; k++) {
+			X->re[k] = 0.5f * (a->re[k] + b->re[k]);
+			X->im[k] = 0.5f * (a->im[k] - b->im[k]);
+			Y->re[k] = 0.5f * (a->im[k] + b->im[k]);
+			Y->im[k] = 0.5f * (b->re[k] - a->re[k]);
+		}
+	}
+}
+
+static void fill_plane(const transform *t, const block *k, point *plane, point *line, point *work)
+{
+	for (size_t row = 0; row < t->rows; row += 2) {
+		take_row(t, k, row, line->re);
+		if (row + 1 < t->rows)
+			take_row(t, k, row + 1, line->im);
+		else
+			for (size_t i = 0; i < t->columns; i++)
+				memset(line[i].im, 0, sizeof line[i].im);
+		part_rows(dft_run(t->along_row, line, work), t->columns, t->half, plane + row, t->column_points);
+	}
+}
+
+/* ---- from the plane to rows of G: along its columns ---- */
+
+KERNEL
+static void put_values(const point *restrict from, size_t pixels, float *restrict to)
+{
+	if (pixels == LANES)
+		for (size_t k = 0; k < LANES; k++)
+			to[2 * k] = from->re[k], to[2 * k + 1] = from->im[k];
+	else
+		for (size_t k = 0; k < pixels; k++)
+			to[2 * k] = from->re[k], to[2 * k + 1] = from->im[k];
+}
+
+KERNEL
+static double power_of(const point *G)
+{
+	double part[8] = {0};
+	for (size_t k = 0; k < LANES; k += 8)
+		for (size_t i = 0; i < 8; i++) {
+			const double re = G->re[k + i], im = G->im[k + i];
+			part[i] += re * re + im * im;
+		}
+	return ((part[0] + part[1]) + (part[2] + part[3])) + ((part[4] + part[5]) + (part[6] + part[7]));
+}
+
+/* power: NULL, or of each bin, to be added to. */
+static void empty_plane(const transform *t, const block *k, point *plane, point *work, float complex *const *row, double *power)
+{
+	for (size_t c = 0; c < t->half; c++) {
+		const entry *e = t->entry + t->first_entry[c], *end = t->entry + t->first_entry[c + 1];
+		const point *G = e < end ? dft_run(t->along_column, plane + c * t->column_points, work) : NULL;
+		for (; e < end; e++) {
+			if (row[e->bin])
+				put_values(G + e->row, k->pixels, (float *)(row[e->bin] + k->first));
+			if (power)
+				power[e->bin] += power_of(G + e->row);
+		}
+	}
+}
+
+/* ---- together ---- */
+
+static void set_zero_frequency(const transform *t, float complex *const *row, double *power)
+{
+	for (const entry *e = t->entry; e < t->entry + t->first_entry[1]; e++)
+		for (size_t b = 0; e->row == 0 && b < t->bf->count; b++) {
+			const float G = (float)t->sum[b];
+			if (row[e->bin])
+				row[e->bin][b] = G;
+			if (power)
+				power[e->bin] = (b ? power[e->bin] : 0) + (double)G * G;
+		}
+}
+
+static void transform_block(const transform *t, size_t first, size_t pixels, float complex *const *row, double *power)
+{
+	point *plane = t->scratch[omp_get_thread_num()], *line = plane + plane_points(t->region->scan);
+	point *work = line + line_points(t->region->scan);
+	block k;
+	set_block(&k, t, first, pixels);
+	fill_plane(t, &k, plane, line, work);
+	empty_plane(t, &k, plane, work, row, power);
+}
+
+static void sum_power(const transform *t, double *power)
+{
+	for (size_t i = 0; i < t->bins; i++) {
+		power[i] = 0;
+		for (size_t task = 0; task < t->tasks; task++)
+			power[i] += t->power[task * t->bins + i];
+	}
+}
+
+/* Each task takes every t->tasks-th block. */
+void transform_run(const transform *t, float complex *const *row, double *power, transform_progress *progress)
 {
 	const size_t all = t->bf->count;
 	size_t done = 0;
 #pragma omp parallel for schedule(dynamic) num_threads((int)t->threads)
-	for (size_t first = 0; first < all; first += BLOCK) {
-		const size_t pixels = least(all - first, BLOCK), me = (size_t)omp_get_thread_num();
-		float *in = t->in + me * BLOCK * t->in_stride;
-		fftwf_complex *out = t->out + me * BLOCK * t->out_stride;
-		gather(t, first, pixels, in);
-		for (size_t p = 0; p < pixels; p++)
-			fftwf_execute_dft_r2c(t->plan, in + p * t->in_stride, out + p * t->out_stride);
-		scatter(t, out, q_index, bins, first, pixels, G);
-		size_t so_far;
+	for (size_t task = 0; task < t->tasks; task++)
+		for (size_t first = task * LANES; first < all; first += t->tasks * LANES) {
+			const size_t pixels = least(all - first, LANES);
+			transform_block(t, first, pixels, row, power ? t->power + task * t->bins : NULL);
+			size_t so_far;
 #pragma omp atomic capture
-		so_far = done += pixels;
-		if (progress)
-			progress(so_far, all);
-	}
-	for (size_t i = 0; i < bins; i++)
-		for (size_t b = 0; q_index[i][0] == 0 && q_index[i][1] == 0 && b < all; b++)
-			G[i * all + b] = (float)t->sum[b];
+			so_far = done += pixels;
+			if (progress)
+				progress(so_far, all);
+		}
+	if (power)
+		sum_power(t, power);
+	set_zero_frequency(t, row, power);
 }
