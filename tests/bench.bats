@@ -23,7 +23,7 @@ tiny=(small --scan 20 --detector 26 --radius 8 --fit "--range C10=-30nm:30nm --r
 		    for row in mine:
 		        wanted = ["wall_s", "cpu_s"] + ["in_GB", "out_GB"] * (row["stage"] != "total") + ["peak_rss_GB"] * (row["stage"][0] != "-")
 		        rated = row["stage"] in names and not row["stage"].startswith("save")
-		        compared = row["stage"] in names and "skipped" not in "".join(notes)
+		        compared = rated and "skipped" not in "".join(notes)
 		        wanted += ["rate"] * rated + ["roofline_s", "ratio"] * compared
 		        assert all(number(row[c]) for c in wanted), (wanted, row)
 		        assert (row["rate_unit"] != "-") == rated and (row["stage"][0] == "-") == (row["peak_rss_GB"] == "-"), row
