@@ -289,7 +289,7 @@ static void test_transform(size_t rows, size_t columns, bool holes)
 		double squares = 0;
 		for (size_t b = i * PIXELS; b < (i + 1) * PIXELS; b++)
 			squares += creal(G[b]) * creal(G[b]) + cimag(G[b]) * cimag(G[b]);
-		off = fmax(off, fabs(power[i] - squares) / sum);
+		off = fmax(off, fabs(power[i] - squares) / squares);
 	}
 	CHECK(off <= 1e-12, "the power of each bin (off by %.1e of it)", off);
 
