@@ -4,16 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What one thread needs; made for a packing, made again when that changes. */
-typedef struct thread_state {
+/* Made for a packing, made again when that changes. */
+struct chunk_unpacker {
 	chunk_packing packing;
 	bitshuffle_decoder *bitshuffle;
 	uint8_t *raw;
-} thread_state;
+};
 
 struct chunk_decoder {
 	size_t threads;
-	thread_state *thread;
+	chunk_unpacker *thread;
 	uint8_t *arena;
 	size_t arena_size;
 };
@@ -31,11 +31,11 @@ chunk_decoder *chunk_decoder_new(ssb_error *err)
 	return ssb_fail(err, SSB_RUNTIME, "out of memory"), NULL;
 }
 
-static void thread_clear(thread_state *state)
+static void thread_clear(chunk_unpacker *state)
 {
 	bitshuffle_decoder_free(state->bitshuffle);
 	free(state->raw);
-	*state = (thread_state){0};
+	*state = (chunk_unpacker){0};
 }
 
 void chunk_decoder_free(chunk_decoder *decoder)
@@ -68,7 +68,7 @@ static bool same_packing(const chunk_packing *a, const chunk_packing *b)
 	       a->block_elements == b->block_elements && a->raw_size == b->raw_size;
 }
 
-static bool prepare(thread_state *state, const chunk_packing *packing, ssb_error *err)
+static bool prepare(chunk_unpacker *state, const chunk_packing *packing, ssb_error *err)
 {
 	if (same_packing(&state->packing, packing))
 		return true;
@@ -80,14 +80,14 @@ static bool prepare(thread_state *state, const chunk_packing *packing, ssb_error
 	return true;
 }
 
-static bool reserve_raw(thread_state *state, ssb_error *err)
+static bool reserve_raw(chunk_unpacker *state, ssb_error *err)
 {
 	if (!state->raw && !(state->raw = malloc(state->packing.raw_size)))
 		return ssb_fail_errno(err, "chunk of %zu bytes", state->packing.raw_size);
 	return true;
 }
 
-static bool decode(thread_state *state, const chunk_job *job, uint8_t *raw, ssb_error *err)
+static bool decode(chunk_unpacker *state, const chunk_job *job, uint8_t *raw, ssb_error *err)
 {
 	const chunk_packing *const p = &state->packing;
 	if (p->filter == CHUNK_BITSHUFFLE && !job->plain)
@@ -100,7 +100,47 @@ static bool decode(thread_state *state, const chunk_job *job, uint8_t *raw, ssb_
 	return true;
 }
 
-static bool run_one(thread_state *state, const chunk_packing *packing, const chunk_job *job,
+chunk_unpacker *chunk_unpacker_new(ssb_error *err)
+{
+	chunk_unpacker *const unpacker = calloc(1, sizeof *unpacker);
+	if (!unpacker)
+		ssb_fail(err, SSB_RUNTIME, "out of memory");
+	return unpacker;
+}
+
+void chunk_unpacker_free(chunk_unpacker *unpacker)
+{
+	if (unpacker)
+		thread_clear(unpacker);
+	free(unpacker);
+}
+
+bool chunk_unpack(chunk_unpacker *unpacker, const chunk_packing *packing, const chunk_job *job, bitshuffle_take *take, void *context,
+                  ssb_error *err)
+{
+	const size_t elements = packing->raw_size / packing->element_size;
+	if (!prepare(unpacker, packing, err))
+		return false;
+	if (packing->filter == CHUNK_BITSHUFFLE && !job->plain)
+		return bitshuffle_blocks(unpacker->bitshuffle, job->stored, job->stored_size, packing->raw_size, 0, elements, take, context, err);
+	if (!reserve_raw(unpacker, err) || !decode(unpacker, job, unpacker->raw, err))
+		return false;
+	take(context, &(bitshuffle_block){0, elements, packing->element_size, unpacker->raw});
+	return true;
+}
+
+/* LZ4 shrinks to no less than a 255th. */
+bool chunk_check_size(const chunk_packing *packing, uint64_t bytes, ssb_error *err)
+{
+	const bool lz4 = packing->filter == CHUNK_LZ4 || (packing->filter == CHUNK_BITSHUFFLE && packing->compressor == BITSHUFFLE_LZ4);
+	if (bytes == 0)
+		return ssb_fail(err, SSB_BAD_INPUT, "its chunk was never written");
+	if (bytes > 2 * (uint64_t)packing->raw_size + 65536 || (lz4 && packing->raw_size / 255 > bytes))
+		return ssb_fail(err, SSB_BAD_INPUT, "its chunk is said to take %llu bytes for %zu", (unsigned long long)bytes, packing->raw_size);
+	return true;
+}
+
+static bool run_one(chunk_unpacker *state, const chunk_packing *packing, const chunk_job *job,
                     void (*deliver)(const chunk_job *job, const uint8_t *raw), ssb_error *err)
 {
 	if (!prepare(state, packing, err) || (!job->target && !reserve_raw(state, err)))

@@ -27,6 +27,18 @@ typedef struct chunk_job {
 	void *context;           /* for `deliver` */
 } chunk_job;
 
+/* Refuses a stored size that no chunk can have, 0 being one that was never written: asked before room is made for what a damaged file claims. */
+bool chunk_check_size(const chunk_packing *packing, uint64_t bytes, ssb_error *err);
+
+/* What one thread needs to unpack chunks; kept from chunk to chunk. */
+typedef struct chunk_unpacker chunk_unpacker;
+chunk_unpacker *chunk_unpacker_new(ssb_error *err);
+void chunk_unpacker_free(chunk_unpacker *unpacker); /* NULL is allowed */
+
+/* Unpack one chunk block by block (bitshuffle_blocks), or as one block where it is packed otherwise. Of the job, where it is stored counts. */
+bool chunk_unpack(chunk_unpacker *unpacker, const chunk_packing *packing, const chunk_job *job, bitshuffle_take *take, void *context,
+                  ssb_error *err);
+
 typedef struct chunk_decoder chunk_decoder;
 
 chunk_decoder *chunk_decoder_new(ssb_error *err);

@@ -386,6 +386,16 @@ static bool is_frame(const dataset *set)
 	return true;
 }
 
+const stored_chunk *dataset_frame_chunks(dataset *set, uint64_t *base, chunk_packing *packing)
+{
+	if (!set->chunked || !set->ours || set->info.big_endian || !is_frame(set))
+		return NULL;
+	seek_index(set);
+	*base = set->file ? set->file->base : 0;
+	*packing = set->packing;
+	return set->index ? set->index->chunk : NULL;
+}
+
 /* Chunks on their way: what to decode, where each goes, where each comes from. */
 typedef struct slab {
 	chunk_job job[SLAB_CHUNKS];
@@ -394,13 +404,6 @@ typedef struct slab {
 	hsize_t origin[SLAB_CHUNKS][H5S_MAX_RANK];
 	size_t count, bytes;
 } slab;
-
-/* LZ4 shrinks to no less than a 255th; checked before room is made for what a damaged chunk shape claims. */
-static bool could_hold(const chunk_packing *packing, uint64_t bytes)
-{
-	const bool lz4 = packing->filter == CHUNK_LZ4 || (packing->filter == CHUNK_BITSHUFFLE && packing->compressor == BITSHUFFLE_LZ4);
-	return !lz4 || packing->raw_size / 255 <= bytes;
-}
 
 static bool add_chunk(slab *s, const chunk_walk *w, uint8_t *values, ssb_error *err)
 {
@@ -411,11 +414,8 @@ static bool add_chunk(slab *s, const chunk_walk *w, uint8_t *values, ssb_error *
 	if (!find_chunk(w, &s->chunk[i], err))
 		return false;
 	const uint64_t bytes = s->chunk[i].size;
-	if (bytes == 0)
-		return ssb_fail(err, SSB_BAD_INPUT, "its chunk was never written");
-	if (bytes > 2 * (uint64_t)set->packing.raw_size + 65536 || !could_hold(&set->packing, bytes))
-		return ssb_fail(err, SSB_BAD_INPUT, "its chunk is said to take %llu bytes for %zu", (unsigned long long)bytes,
-		                set->packing.raw_size);
+	if (!chunk_check_size(&set->packing, bytes, err))
+		return false;
 	s->to[i] = (delivery){set, w->seats, w->first, w->end, set->info.rank > 1 ? origin[set->info.rank - 2] : 0,
 	                      origin[set->info.rank - 1], values};
 	s->job[i] = (chunk_job){.stored_size = bytes, .context = &s->to[i]};

@@ -5,8 +5,12 @@
 #include <unistd.h>
 #include "tools/ssb-decode/dataset.h"
 
+/* Where the frames of a part are, kept from when it was open; `elsewhere`: they are not chunks of known places. */
+typedef struct part_places { frame_place *frame; chunk_packing packing; bool elsewhere; } part_places;
+
 struct frame_source {
 	const acquisition *a;
+	part_places *places;   /* of each part, `frame` NULL: not known; NULL where they would take too much memory */
 	chunk_decoder *decoder;
 	size_t open_part;      /* the part that is open; a->parts: none */
 	h5_place place;        /* of an HDF5 part */
@@ -16,7 +20,7 @@ struct frame_source {
 	size_t local_room;
 };
 
-frame_source *frame_source_open(const acquisition *a, ssb_error *err)
+frame_source *frame_source_open(const acquisition *a, size_t memory, ssb_error *err)
 {
 	frame_source *const source = calloc(1, sizeof *source);
 	if (!source)
@@ -25,6 +29,8 @@ frame_source *frame_source_open(const acquisition *a, ssb_error *err)
 	source->open_part = a->parts;
 	source->place.file = -1;
 	source->descriptor = -1;
+	if (a->frames <= memory / 8 / sizeof(frame_place))
+		source->places = calloc(a->parts, sizeof *source->places);
 	source->decoder = chunk_decoder_new(err);
 	if (source->decoder)
 		return source;
@@ -48,6 +54,9 @@ void frame_source_close(frame_source *source)
 	if (!source)
 		return;
 	close_part(source);
+	for (size_t p = 0; source->places && p < source->a->parts; p++)
+		free(source->places[p].frame);
+	free(source->places);
 	chunk_decoder_free(source->decoder);
 	free(source->local);
 	free(source);
@@ -74,6 +83,22 @@ static bool open_hdf5_part(frame_source *source, const acquisition_part *part, s
 	return true;
 }
 
+static void keep_places(frame_source *source, size_t part)
+{
+	const uint64_t frames = source->a->part[part].frames;
+	part_places *const places = &source->places[part];
+	uint64_t base = 0;
+	if (places->frame || places->elsewhere)
+		return;
+	const stored_chunk *const chunk = source->set ? dataset_frame_chunks(source->set, &base, &places->packing) : NULL;
+	places->frame = chunk ? malloc(frames * sizeof *places->frame) : NULL;
+	places->elsewhere = !places->frame;
+	for (uint64_t i = 0; places->frame && i < frames; i++) {
+		places->frame[i] = (frame_place){base + chunk[i].address, (uint32_t)chunk[i].size, chunk[i].mask & 1};
+		places->elsewhere = places->elsewhere || chunk[i].size > UINT32_MAX;
+	}
+}
+
 static bool open_part(frame_source *source, size_t part, ssb_error *err)
 {
 	if (source->open_part == part)
@@ -84,11 +109,12 @@ static bool open_part(frame_source *source, size_t part, ssb_error *err)
 		return false;
 	}
 	source->open_part = part;
+	if (source->places)
+		keep_places(source, part);
 	return true;
 }
 
-/* The part that holds frame `number`, or the first one after it; a->parts when there is none. */
-static size_t find_part(const acquisition *a, uint64_t number)
+size_t frame_source_part(const acquisition *a, uint64_t number)
 {
 	size_t low = 0, high = a->parts;
 	while (low < high) {
@@ -117,11 +143,27 @@ static bool localise(frame_source *source, const acquisition_part *part, const u
 	return true;
 }
 
-static bool name_part(const acquisition *a, const acquisition_part *part, ssb_error *err)
+bool frame_source_name_part(const acquisition *a, const acquisition_part *part, ssb_error *err)
 {
 	if (a->is_npy)
 		return ssb_fail_prefix(err, "cannot read '%s': ", a->path);
 	return ssb_fail_prefix(err, "cannot read '%s': '%s:%s': ", a->path, part->file, part->object);
+}
+
+bool frame_source_places_known(const frame_source *source)
+{
+	bool some = false, elsewhere = false;
+	for (size_t p = 0; source->places && p < source->a->parts; p++) {
+		some = some || source->places[p].frame;
+		elsewhere = elsewhere || source->places[p].elsewhere;
+	}
+	return some && !elsewhere;
+}
+
+const frame_place *frame_source_places(const frame_source *source, size_t part, const chunk_packing **packing)
+{
+	*packing = &source->places[part].packing;
+	return source->places[part].frame;
 }
 
 bool frame_source_absent(frame_source *source, const uint64_t *frames, size_t count, uint8_t *absent, ssb_error *err)
@@ -129,13 +171,13 @@ bool frame_source_absent(frame_source *source, const uint64_t *frames, size_t co
 	const acquisition *const a = source->a;
 	memset(absent, a->is_npy ? 0 : 1, count);
 	for (size_t i = 0, inside; i < count && !a->is_npy; i += inside) {
-		const size_t p = find_part(a, frames[i]);
+		const size_t p = frame_source_part(a, frames[i]);
 		inside = 1;
 		if (p == a->parts || frames[i] < a->part[p].first)
 			continue;
 		if (!open_part(source, p, err) || !localise(source, &a->part[p], frames + i, count - i, &inside, err) ||
 		    !dataset_absent(source->set, source->local, inside, absent + i, err))
-			return name_part(a, &a->part[p], err);
+			return frame_source_name_part(a, &a->part[p], err);
 	}
 	for (size_t i = 0; i < count; i++)
 		absent[i] |= frames[i] >= a->frames;
@@ -162,15 +204,15 @@ bool frame_source_read(frame_source *source, const uint64_t *frames, size_t coun
 	const acquisition *const a = source->a;
 	const size_t bytes = a->rows * a->columns * a->element_size;
 	for (size_t i = 0, inside = 0; i < count; i += inside) {
-		const size_t p = find_part(a, frames[i]);
+		const size_t p = frame_source_part(a, frames[i]);
 		if (p == a->parts || frames[i] < a->part[p].first)
 			return ssb_fail(err, SSB_BAD_INPUT, "cannot read '%s': frame %llu is in no file", a->path, (unsigned long long)frames[i]);
 		if (!open_part(source, p, err) || !localise(source, &a->part[p], frames + i, count - i, &inside, err))
-			return name_part(a, &a->part[p], err);
+			return frame_source_name_part(a, &a->part[p], err);
 		uint8_t *const target = (uint8_t *)values + i * bytes;
 		if (!(a->is_npy ? read_npy(source, source->local, inside, target, err)
 		                : dataset_read(source->set, source->local, inside, target, a->part[p].first, source->decoder, err)))
-			return name_part(a, &a->part[p], err);
+			return frame_source_name_part(a, &a->part[p], err);
 	}
 	return true;
 }
@@ -181,7 +223,7 @@ size_t frame_source_batch(const frame_source *source, const uint64_t *frames, si
 	if (count <= limit)
 		return count;
 	for (size_t n = limit; n > 0; n--) {
-		const acquisition_part *const part = &a->part[find_part(a, frames[n - 1])];
+		const acquisition_part *const part = &a->part[frame_source_part(a, frames[n - 1])];
 		const uint64_t local = frames[n - 1] - part->first, next_band = part->first + (local / part->band + 1) * part->band;
 		if (frames[n] >= next_band || frames[n] >= part->first + part->frames)
 			return n;

@@ -36,7 +36,7 @@ static bool decode(const decode_options *o, const acquisition *a, ssb_error *err
 {
 	char scan_source[SOURCE_SIZE];
 	region_plan plan = {0};
-	frame_source *const source = frame_source_open(a, err);
+	frame_source *const source = frame_source_open(a, o->common.memory, err);
 	bool ok = source && make_plan(o, a, source, scan_source, &plan, err);
 	if (ok) {
 		json_t *const history = options_history(o, identity_of(a));

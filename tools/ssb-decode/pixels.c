@@ -3,6 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Compiled for several instruction sets, the best one chosen at start-up. */
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(SSB_NO_CLONES)
+#define VECTOR __attribute__((target_clones("arch=x86-64-v4", "avx2", "default")))
+#else
+#define VECTOR
+#endif
+
 enum { TILE = 1024 }; /* pixels whose running sums stay in the cache */
 
 uint64_t pixel_sentinel(size_t element_size)
@@ -89,6 +96,94 @@ void pixel_sums_add(pixel_sums *sums, const void *frames, size_t count, size_t e
 	sums->frames += count;
 }
 
+/* ---- sums of blocks ---- */
+
+bool pixel_tally_new(pixel_tally *tally, pixel_sums *sums, size_t element_size, ssb_error *err)
+{
+	*tally = (pixel_tally){.sums = sums, .element_size = element_size, .sum = calloc(sums->pixels, sizeof *tally->sum),
+	                       .largest = calloc(sums->pixels, 1)};
+	if (element_size > 1) {
+		tally->wide_sum = calloc(sums->pixels, element_size == 2 ? sizeof(uint32_t) : sizeof(uint64_t));
+		tally->wide_largest = calloc(sums->pixels, element_size);
+	}
+	if (tally->sum && tally->largest && (element_size == 1 || (tally->wide_sum && tally->wide_largest)))
+		return true;
+	pixel_tally_free(tally);
+	return ssb_fail_errno(err, "sums of %zu pixels", sums->pixels);
+}
+
+void pixel_tally_free(pixel_tally *tally)
+{
+	free(tally->sum);
+	free(tally->largest);
+	free(tally->wide_sum);
+	free(tally->wide_largest);
+	*tally = (pixel_tally){0};
+}
+
+size_t pixel_tally_memory(size_t pixels, size_t element_size)
+{
+	return pixels * (element_size == 1 ? 3 : element_size == 2 ? 9 : 15);
+}
+
+#define ADD_BLOCK(name, type, sum_type) \
+VECTOR static void name(const type *restrict counts, size_t count, sum_type *restrict sum, type *restrict largest) \
+{ \
+	for (size_t i = 0; i < count; i++) { \
+		sum[i] = (sum_type)(sum[i] + counts[i]); \
+		largest[i] = counts[i] > largest[i] ? counts[i] : largest[i]; \
+	} \
+}
+ADD_BLOCK(add_block_1, uint8_t, uint16_t)
+ADD_BLOCK(add_block_2, uint16_t, uint32_t)
+ADD_BLOCK(add_block_4, uint32_t, uint64_t)
+
+void pixel_tally_add(pixel_tally *tally, const bitshuffle_block *block)
+{
+	const size_t at = block->first;
+	if (block->width == 1)
+		add_block_1(block->elements, block->count, tally->sum + at, tally->largest + at);
+	else if (block->width == 2)
+		add_block_2(block->elements, block->count, (uint32_t *)tally->wide_sum + at, (uint16_t *)tally->wide_largest + at);
+	else if (block->width == 4)
+		add_block_4(block->elements, block->count, (uint64_t *)tally->wide_sum + at, (uint32_t *)tally->wide_largest + at);
+	tally->wide_used = tally->wide_used || block->width > 1;
+}
+
+static void take_largest(uint64_t *largest, uint64_t value)
+{
+	*largest = value > *largest ? value : *largest;
+}
+
+void pixel_tally_flush(pixel_tally *tally)
+{
+	pixel_sums *const s = tally->sums;
+#pragma omp critical(pixel_tally)
+	for (size_t i = 0; i < s->pixels; i++) {
+		s->sum[i] += tally->sum[i];
+		take_largest(&s->largest[i], tally->largest[i]);
+		if (tally->wide_used) {
+			s->sum[i] += tally->element_size == 2 ? ((uint32_t *)tally->wide_sum)[i] : ((uint64_t *)tally->wide_sum)[i];
+			take_largest(&s->largest[i], element(tally->wide_largest, i, tally->element_size));
+		}
+	}
+	memset(tally->sum, 0, s->pixels * sizeof *tally->sum);
+	memset(tally->largest, 0, s->pixels);
+	if (tally->wide_used) {
+		memset(tally->wide_sum, 0, s->pixels * (tally->element_size == 2 ? sizeof(uint32_t) : sizeof(uint64_t)));
+		memset(tally->wide_largest, 0, s->pixels * tally->element_size);
+	}
+	tally->wide_used = false;
+	tally->frames = 0;
+}
+
+void pixel_tally_frame(pixel_tally *tally)
+{
+	enum { MOST_FRAMES = UINT16_MAX / UINT8_MAX }; /* whose 8-bit counts a 16-bit sum holds; a wider sum holds more */
+	if (++tally->frames == MOST_FRAMES)
+		pixel_tally_flush(tally);
+}
+
 void pixel_sums_flag(const pixel_sums *sums, size_t element_size, uint8_t *flags)
 {
 	for (size_t i = 0; i < sums->pixels; i++)
@@ -153,20 +248,74 @@ void pixel_cut_frame(const pixel_cut *cut, const void *frame, void *out)
 	}
 }
 
-/* ---- narrowing ---- */
+void pixel_cut_block(const box *region, size_t columns, const bitshuffle_block *block, void *out, size_t width)
+{
+	const size_t end = block->first + block->count, row_end = region->origin[0] + region->shape[0];
+	for (size_t r = block->first / columns; r < row_end && r * columns + region->origin[1] < end; r++) {
+		const size_t left = r * columns + region->origin[1], right = left + region->shape[1];
+		const size_t from = left > block->first ? left : block->first, to = right < end ? right : end;
+		if (r < region->origin[0] || from >= to)
+			continue;
+		uint8_t *const target = (uint8_t *)out + ((r - region->origin[0]) * region->shape[1] + (from - left)) * width;
+		const uint8_t *const elements = (const uint8_t *)block->elements + (from - block->first) * block->width;
+		if (block->width == 0)
+			memset(target, 0, (to - from) * width);
+		else if (block->width == width)
+			memcpy(target, elements, (to - from) * width);
+		else
+			elements_widen(elements, to - from, target, width);
+	}
+}
 
-size_t elements_width(const void *elements, size_t count, size_t element_size)
+/* ---- widths ---- */
+
+VECTOR size_t elements_width(const void *elements, size_t count, size_t element_size)
 {
 	uint32_t any = 0;
-#pragma omp parallel for reduction(| : any)
+	if (element_size == 1)
+		return 1;
 	for (size_t i = 0; i < count; i++)
 		any |= element(elements, i, element_size);
 	return any < 256 ? 1 : any < 65536 ? 2 : 4;
 }
 
-void elements_narrow(const void *elements, size_t count, size_t element_size, void *out, size_t width)
+#define CONVERT(name, from, to) \
+VECTOR static void name(const from *restrict in, size_t count, to *restrict out) \
+{ \
+	for (size_t i = 0; i < count; i++) \
+		out[i] = (to)in[i]; \
+}
+CONVERT(convert_1_2, uint8_t, uint16_t)
+CONVERT(convert_1_4, uint8_t, uint32_t)
+CONVERT(convert_2_1, uint16_t, uint8_t)
+CONVERT(convert_4_1, uint32_t, uint8_t)
+CONVERT(convert_4_2, uint32_t, uint16_t)
+
+void elements_narrow(void *elements, size_t count, size_t element_size, size_t width)
 {
-#pragma omp parallel for
-	for (size_t i = 0; i < count; i++)
-		set_element(out, i, width, element(elements, i, element_size));
+	uint32_t tile[TILE];
+	for (size_t i = 0, n; i < count; i += n) {
+		n = count - i < TILE ? count - i : TILE;
+		uint8_t *const out = (uint8_t *)elements + i * width;
+		memcpy(tile, (uint8_t *)elements + i * element_size, n * element_size);
+		if (element_size == 2)
+			convert_2_1((const uint16_t *)tile, n, out);
+		else if (width == 1)
+			convert_4_1(tile, n, out);
+		else
+			convert_4_2(tile, n, (uint16_t *)out);
+	}
+}
+
+void elements_widen(const uint8_t *elements, size_t count, void *out, size_t width)
+{
+	uint8_t tile[TILE];
+	for (size_t end = count, n; end > 0; end -= n) { /* from the end on: what is written lies behind what is still to be read */
+		n = end < TILE ? end : TILE;
+		memcpy(tile, elements + end - n, n);
+		if (width == 2)
+			convert_1_2(tile, n, (uint16_t *)out + end - n);
+		else
+			convert_1_4(tile, n, (uint32_t *)out + end - n);
+	}
 }

@@ -4,6 +4,7 @@
 #define DECODE_PIXELS_H
 
 #include "formats/status.h"
+#include "tools/bitshuffle/bitshuffle.h"
 #include "tools/ssb-decode/bright.h"
 
 /* Bits of the region's pixel_flags. */
@@ -24,6 +25,24 @@ bool pixel_sums_new(pixel_sums *sums, size_t pixels, ssb_error *err);
 void pixel_sums_free(pixel_sums *sums);
 void pixel_sums_add(pixel_sums *sums, const void *frames, size_t count, size_t element_size);
 
+/* What one thread adds to the sums, block by block: kept in types that stay in the cache, handed over before they could overflow. */
+typedef struct pixel_tally {
+	pixel_sums *sums;
+	size_t element_size;
+	size_t frames;             /* since the last flush */
+	uint16_t *sum;             /* of blocks of single bytes */
+	uint8_t *largest;
+	void *wide_sum, *wide_largest; /* of the others: uint32_t and uint16_t, or uint64_t and uint32_t */
+	bool wide_used;
+} pixel_tally;
+
+bool pixel_tally_new(pixel_tally *tally, pixel_sums *sums, size_t element_size, ssb_error *err);
+void pixel_tally_free(pixel_tally *tally);
+size_t pixel_tally_memory(size_t pixels, size_t element_size); /* bytes */
+void pixel_tally_add(pixel_tally *tally, const bitshuffle_block *block);
+void pixel_tally_frame(pixel_tally *tally); /* once for each frame whose blocks were added */
+void pixel_tally_flush(pixel_tally *tally); /* to the sums, whichever thread */
+
 /* Set FLAG_SENTINEL where the sentinel was among the counts. */
 void pixel_sums_flag(const pixel_sums *sums, size_t element_size, uint8_t *flags);
 
@@ -40,10 +59,17 @@ typedef struct pixel_cut {
  * the mean of the middle two, rounded down. Safe to call from several threads. */
 void pixel_cut_frame(const pixel_cut *cut, const void *frame, void *out);
 
+/* What a block of a frame with `columns` columns has of the region, as elements of `width` bytes, to its place in the frame's region at `out`;
+ * the block's own width is 0, 1 or `width`. */
+void pixel_cut_block(const box *region, size_t columns, const bitshuffle_block *block, void *out, size_t width);
+
 /* The bytes (1, 2 or 4) of the narrowest unsigned type that holds all of `count` elements. */
 size_t elements_width(const void *elements, size_t count, size_t element_size);
 
-/* Copy to a type of `width` bytes that holds them all. */
-void elements_narrow(const void *elements, size_t count, size_t element_size, void *out, size_t width);
+/* Convert in place to a narrower type, of `width` bytes, that holds them all. */
+void elements_narrow(void *elements, size_t count, size_t element_size, size_t width);
+
+/* Bytes to elements of `width` (2 or 4) bytes; `out` may begin where `elements` does. */
+void elements_widen(const uint8_t *elements, size_t count, void *out, size_t width);
 
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 #include "tools/common/message.h"
 #include "tools/common/profile.h"
+#include "tools/ssb-decode/direct.h"
 
 enum {
 	LIST_SIZE = 400,
@@ -17,13 +18,12 @@ enum {
 	BATCH_FRAMES = 8192,
 };
 
-static size_t positions(const region_plan *plan)
+size_t region_positions(const region_plan *plan)
 {
 	return plan->positions.shape[0] * plan->positions.shape[1];
 }
 
-/* The frame of position `p` of the region. */
-static uint64_t frame_of(const region_plan *plan, size_t p)
+uint64_t region_frame(const region_plan *plan, size_t p)
 {
 	const box *const b = &plan->positions;
 	return (uint64_t)(b->origin[0] + p / b->shape[1]) * plan->scan[1] + b->origin[1] + p % b->shape[1];
@@ -48,14 +48,14 @@ static size_t name_position(const region_plan *plan, uint64_t frame, bool as_fra
 static void list_invalid(const region_plan *plan, bool as_frames, char *list)
 {
 	size_t length = 0;
-	const size_t count = positions(plan);
+	const size_t count = region_positions(plan);
 	list[0] = 0;
 	for (size_t p = 0, end; p < count && length < LIST_SIZE - 100; p = end) {
 		for (end = p + 1; end < count && !plan->valid[p] && !plan->valid[end];)
 			end++;
 		if (plan->valid[p])
 			continue;
-		const uint64_t first = frame_of(plan, p), last = frame_of(plan, end - 1);
+		const uint64_t first = region_frame(plan, p), last = region_frame(plan, end - 1);
 		length += (size_t)snprintf(list + length, LIST_SIZE - length, "%s", length ? ", " : "");
 		length += name_position(plan, first, as_frames, list + length, LIST_SIZE - length);
 		if (last > first) {
@@ -70,7 +70,7 @@ static void list_invalid(const region_plan *plan, bool as_frames, char *list)
 static bool judge_invalid(const region_plan *plan, const acquisition *a, bool partial, ssb_error *err)
 {
 	char list[LIST_SIZE];
-	const size_t count = positions(plan);
+	const size_t count = region_positions(plan);
 	if (plan->frames == count)
 		return true;
 	list_invalid(plan, !partial, list);
@@ -85,7 +85,7 @@ static bool judge_invalid(const region_plan *plan, const acquisition *a, bool pa
 
 bool region_find_valid(region_plan *plan, const acquisition *a, frame_source *source, bool partial, ssb_error *err)
 {
-	const size_t count = positions(plan);
+	const size_t count = region_positions(plan);
 	uint64_t *const frames = malloc(BLOCK * sizeof *frames);
 	plan->valid = malloc(count);
 	bool ok = frames && plan->valid;
@@ -95,7 +95,7 @@ bool region_find_valid(region_plan *plan, const acquisition *a, frame_source *so
 	for (size_t p = 0; ok && p < count; p += BLOCK) {
 		const size_t n = count - p < BLOCK ? count - p : BLOCK;
 		for (size_t i = 0; i < n; i++)
-			frames[i] = frame_of(plan, p + i);
+			frames[i] = region_frame(plan, p + i);
 		ok = frame_source_absent(source, frames, n, plan->valid + p, err);
 		for (size_t i = 0; ok && i < n; i++)
 			plan->frames += plan->valid[p + i] = !plan->valid[p + i];
@@ -111,9 +111,9 @@ static bool check_memory(const region_plan *plan, const acquisition *a, ssb_erro
 {
 	size_t pixels, need;
 	if (__builtin_mul_overflow(a->rows, a->columns, &pixels) || __builtin_mul_overflow(pixels, 5 * sizeof(uint64_t), &need) ||
-	    __builtin_add_overflow(need, positions(plan), &need) || need > plan->memory)
+	    __builtin_add_overflow(need, region_positions(plan), &need) || need > plan->memory)
 		return ssb_fail(err, SSB_RUNTIME, "frames of %zux%zu and %zu positions need more memory than the %zu MiB that --memory allows", a->rows,
-		                a->columns, positions(plan), plan->memory >> 20);
+		                a->columns, region_positions(plan), plan->memory >> 20);
 	return true;
 }
 
@@ -176,11 +176,11 @@ static bool batch_new(batch *b, const region_plan *plan, const acquisition *a, s
 /* Read the frames from position b->next on: as many as there is room for, fewer if that keeps chunks whole. */
 static bool batch_read(batch *b, const region_plan *plan, frame_source *source, ssb_error *err)
 {
-	const size_t all = positions(plan);
+	const size_t all = region_positions(plan);
 	size_t seen = 0;
 	for (size_t p = b->next; p < all && seen <= b->room; p++)
 		if (plan->valid[p]) {
-			b->frame[seen] = frame_of(plan, p);
+			b->frame[seen] = region_frame(plan, p);
 			b->position[seen++] = p;
 		}
 	b->count = frame_source_batch(source, b->frame, seen, b->room);
@@ -196,9 +196,9 @@ static size_t choose_sample(const region_plan *plan, uint64_t *frames)
 	const uint64_t wanted = plan->frames < SAMPLE ? plan->frames : SAMPLE;
 	uint64_t seen = 0;
 	size_t chosen = 0;
-	for (size_t p = 0; p < positions(plan) && chosen < wanted; p++)
+	for (size_t p = 0; p < region_positions(plan) && chosen < wanted; p++)
 		if (plan->valid[p] && seen++ == chosen * plan->frames / wanted)
-			frames[chosen++] = frame_of(plan, p);
+			frames[chosen++] = region_frame(plan, p);
 	return chosen;
 }
 
@@ -207,9 +207,11 @@ static bool sum_sample(const region_plan *plan, const acquisition *a, frame_sour
 	uint64_t frames[SAMPLE];
 	batch b;
 	const size_t chosen = choose_sample(plan, frames);
+	bool ok = true;
+	if (frame_source_places_known(source))
+		return direct_sum(plan, a, source, frames, chosen, sums, err);
 	if (!batch_new(&b, plan, a, err))
 		return false;
-	bool ok = true;
 	for (size_t i = 0, n; ok && i < chosen; i += n) {
 		n = frame_source_batch(source, frames + i, chosen - i, b.room);
 		ok = frame_source_read(source, frames + i, n, b.counts, err);
@@ -258,21 +260,18 @@ typedef struct output {
 	pixel_cut cut;
 	size_t frame_elements, frames, filled; /* of a chunk */
 	size_t done;                           /* positions handed over so far */
-	void *elements, *narrow;
+	void *elements;
 } output;
 
 static bool flush(output *out, ssb_error *err)
 {
 	const size_t count = out->filled * out->frame_elements, width = elements_width(out->elements, count, out->cut.element_size);
-	const void *elements = out->elements;
 	if (out->filled == 0)
 		return true;
-	if (width < out->cut.element_size) {
-		elements_narrow(out->elements, count, out->cut.element_size, out->narrow, width);
-		elements = out->narrow;
-	}
+	if (width < out->cut.element_size)
+		elements_narrow(out->elements, count, out->cut.element_size, width);
 	out->filled = 0;
-	return ssb_write_chunk(out->writer, elements, width == 1 ? SSB_U1 : width == 2 ? SSB_U2 : SSB_U4, err);
+	return ssb_write_chunk(out->writer, out->elements, width == 1 ? SSB_U1 : width == 2 ? SSB_U2 : SSB_U4, err);
 }
 
 /* Hand over positions out->done … end - 1; `b` holds the frames of the valid ones. */
@@ -300,7 +299,7 @@ static bool put_positions(output *out, const batch *b, size_t end, ssb_error *er
 static bool write_counts(const region_plan *plan, const acquisition *a, frame_source *source, output *out, pixel_sums *sums, ssb_error *err)
 {
 	batch b;
-	const size_t all = positions(plan);
+	const size_t all = region_positions(plan);
 	if (!batch_new(&b, plan, a, err))
 		return false;
 	bool ok = true;
@@ -429,7 +428,11 @@ static void report_pixels(const region_plan *plan, const acquisition *a, const p
 
 static bool write_all(region_plan *plan, const acquisition *a, frame_source *source, output *out, pixel_sums *sums, ssb_error *err)
 {
-	if (!ssb_write_array(out->writer, plan->valid, err) || !write_counts(plan, a, source, out, sums, err))
+	const bool filled = plan->policy == BAD_MEDIAN || plan->policy == BAD_ZERO; /* needs neighbours, or values, of the whole frame */
+	const bool direct = !filled && frame_source_places_known(source);
+	if (!ssb_write_array(out->writer, plan->valid, err))
+		return false;
+	if (!(direct ? direct_write(plan, a, source, out->frames, out->writer, sums, err) : write_counts(plan, a, source, out, sums, err)))
 		return false;
 	pixel_sums_flag(sums, a->element_size, plan->flags);
 	return check_found_pixels(plan, a, sums, err) && ssb_write_array(out->writer, sums->sum, err) &&
@@ -439,14 +442,13 @@ static bool write_all(region_plan *plan, const acquisition *a, frame_source *sou
 bool region_write(region_plan *plan, const acquisition *a, frame_source *source, const json_t *history, const char *path, ssb_error *err)
 {
 	const size_t pixels = a->rows * a->columns, elements = plan->pixels.shape[0] * plan->pixels.shape[1];
-	const size_t fitting = OUTPUT_BYTES / (elements * a->element_size), all = positions(plan);
+	const size_t fitting = OUTPUT_BYTES / (elements * a->element_size), all = region_positions(plan);
 	const size_t chunk_frames = fitting < 1 ? 1 : fitting < all ? fitting : all;
 	uint8_t *const unfilled = calloc(pixels, 1);
 	pixel_sums sums = {0};
 	output out = {.frame_elements = elements, .frames = chunk_frames};
 	out.elements = malloc(chunk_frames * elements * a->element_size);
-	out.narrow = malloc(chunk_frames * elements * a->element_size);
-	bool ok = (unfilled && out.elements && out.narrow) || ssb_fail(err, SSB_RUNTIME, "out of memory");
+	bool ok = (unfilled && out.elements) || ssb_fail(err, SSB_RUNTIME, "out of memory");
 	out.cut = (pixel_cut){a->rows, a->columns, a->element_size, plan->pixels, plan->policy, plan->flags, unfilled};
 	ok = ok && pixel_sums_new(&sums, pixels, err) && (out.writer = open_writer(plan, a, chunk_frames, history, path, err));
 	if (ok)
@@ -458,7 +460,6 @@ bool region_write(region_plan *plan, const acquisition *a, frame_source *source,
 		ssb_writer_discard(out.writer);
 	}
 	pixel_sums_free(&sums);
-	free(out.narrow);
 	free(out.elements);
 	free(unfilled);
 	return ok;

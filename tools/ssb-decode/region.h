@@ -20,6 +20,11 @@ typedef struct region_plan {
 	uint8_t *flags;          /* the detector's pixel_flags */
 } region_plan;
 
+size_t region_positions(const region_plan *plan);
+
+/* The number of the frame at position `p` of the region. */
+uint64_t region_frame(const region_plan *plan, size_t p);
+
 void region_plan_free(region_plan *plan);
 
 /* Find out which positions have a frame. Without `partial` one without is an error that names the frames; with it they are named. */
