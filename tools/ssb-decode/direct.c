@@ -6,7 +6,8 @@
 #include "tools/common/message.h"
 #include "tools/ssb-decode/frame_reader.h"
 
-/* What one thread works with. Its chunk begins with single bytes and is widened when a block needs more. */
+/* What one thread works with. Its chunk's elements are single bytes or as wide as the file's: widened when a block needs it, and narrowed in
+ * the end to what all blocks needed, which is what the next chunk begins with. */
 typedef struct worker {
 	const region_plan *plan;
 	const acquisition *a;
@@ -16,7 +17,8 @@ typedef struct worker {
 	size_t *position;        /* of each, in the chunk */
 	size_t count;
 	uint8_t *chunk;          /* NULL: frames are only summed */
-	size_t width;            /* bytes of its elements now */
+	size_t width, needed;    /* bytes of its elements now, and the most that a block needed */
+	uint8_t *converted;      /* room for a frame: a block in the chunk's width */
 	size_t frame_elements;   /* of the region */
 	size_t chunk_elements;
 	size_t present;          /* the position in the chunk that blocks go to */
@@ -29,7 +31,7 @@ static size_t worker_memory(const acquisition *a, const region_plan *plan, size_
 {
 	const size_t elements = plan->pixels.shape[0] * plan->pixels.shape[1];
 	return frame_reader_memory(a) + pixel_tally_memory(a->rows * a->columns, a->element_size) +
-	       chunk_frames * (elements * a->element_size + sizeof(uint64_t) + sizeof(size_t));
+	       a->rows * a->columns * a->element_size + chunk_frames * (elements * a->element_size + sizeof(uint64_t) + sizeof(size_t));
 }
 
 /* As many threads as there are processors, and memory for; each takes `bytes`. */
@@ -46,6 +48,7 @@ static void worker_free(worker *w)
 	free(w->frame);
 	free(w->position);
 	free(w->chunk);
+	free(w->converted);
 }
 
 static bool worker_new(worker *w, const region_plan *plan, const acquisition *a, const frame_source *source, pixel_sums *sums, ssb_error *err)
@@ -61,7 +64,9 @@ static bool worker_make_chunk(worker *w, size_t frames, ssb_error *err)
 	w->frame = malloc(frames * sizeof *w->frame);
 	w->position = malloc(frames * sizeof *w->position);
 	w->chunk = malloc(w->chunk_elements * w->a->element_size);
-	return (w->frame && w->position && w->chunk) || ssb_fail(err, SSB_RUNTIME, "out of memory");
+	w->converted = malloc(w->a->rows * w->a->columns * w->a->element_size);
+	w->needed = 1;
+	return (w->frame && w->position && w->chunk && w->converted) || ssb_fail(err, SSB_RUNTIME, "out of memory");
 }
 
 /* ---- blocks ---- */
@@ -73,19 +78,41 @@ static void begin_frame(void *context, size_t i)
 	w->present = w->chunk ? w->position[i] : 0;
 }
 
+static void widen_chunk(worker *w)
+{
+	elements_widen(w->chunk, w->chunk_elements, w->chunk, w->a->element_size);
+	w->width = w->a->element_size;
+}
+
+static void convert_block(worker *w, bitshuffle_block *block)
+{
+	if (block->width < w->width) {
+		elements_widen(block->elements, block->count, w->converted, w->width);
+	} else {
+		memcpy(w->converted, block->elements, block->count * block->width);
+		elements_narrow(w->converted, block->count, block->width, w->width);
+	}
+	block->width = w->width;
+	block->elements = w->converted;
+}
+
 static void take_block(void *context, const bitshuffle_block *block)
 {
 	worker *const w = context;
 	const box *const region = &w->plan->pixels;
 	const size_t columns = w->a->columns;
+	bitshuffle_block part = *block;
 	pixel_tally_add(&w->tally, block);
 	if (!w->chunk || block->first >= (region->origin[0] + region->shape[0]) * columns || block->first + block->count <= region->origin[0] * columns)
 		return;
-	if (block->width > w->width) {
-		elements_widen(w->chunk, w->chunk_elements, w->chunk, block->width);
-		w->width = block->width;
-	}
-	pixel_cut_block(region, columns, block, w->chunk + w->present * w->frame_elements * w->width, w->width);
+	const size_t needed = pixel_cut_width(region, columns, block);
+	w->needed = needed > w->needed ? needed : w->needed;
+	if (needed > w->width)
+		widen_chunk(w);
+	if (needed > 0 && block->width != w->width)
+		convert_block(w, &part);
+	part.width = needed ? w->width : 0;
+	pixel_cut_block(region, columns, &part, w->chunk + w->present * w->frame_elements * w->width, w->width);
 }
 
 /* ---- chunks ---- */
@@ -95,21 +122,21 @@ static bool fill_chunk(worker *w, size_t first, size_t count, ssb_error *err)
 {
 	const frame_sink sink = {begin_frame, take_block, w};
 	w->count = 0;
-	w->width = 1;
+	w->width = w->needed > 1 ? w->a->element_size : 1;
+	w->needed = 1;
 	for (size_t p = 0; p < count; p++)
 		if (w->plan->valid[first + p]) {
 			w->frame[w->count] = region_frame(w->plan, first + p);
 			w->position[w->count++] = p;
 		} else {
-			memset(w->chunk + p * w->frame_elements, 0, w->frame_elements);
+			memset(w->chunk + p * w->frame_elements * w->width, 0, w->frame_elements * w->width);
 		}
 	w->chunk_elements = count * w->frame_elements;
 	if (!frame_reader_run(w->reader, w->frame, w->count, &sink, err))
 		return false;
-	const size_t narrowest = w->width > 1 ? elements_width(w->chunk, w->chunk_elements, w->width) : 1;
-	if (narrowest < w->width)
-		elements_narrow(w->chunk, w->chunk_elements, w->width, narrowest);
-	w->width = narrowest;
+	if (w->needed < w->width)
+		elements_narrow(w->chunk, w->chunk_elements, w->width, w->needed);
+	w->width = w->needed;
 	return true;
 }
 

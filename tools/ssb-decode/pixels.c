@@ -248,22 +248,49 @@ void pixel_cut_frame(const pixel_cut *cut, const void *frame, void *out)
 	}
 }
 
+/* What row r of a frame has in both the region and the block: its first element and one past its last, by the frame's numbers. */
+typedef struct row_part { size_t left, from, to; } row_part;
+
+static row_part part_of_row(const box *region, size_t columns, const bitshuffle_block *block, size_t r)
+{
+	const size_t left = r * columns + region->origin[1], right = left + region->shape[1], end = block->first + block->count;
+	return (row_part){left, left > block->first ? left : block->first, right < end ? right : end};
+}
+
+/* The region's rows that the block may have part of. */
+static void rows_of_block(const box *region, size_t columns, const bitshuffle_block *block, size_t *first, size_t *end)
+{
+	const size_t last = (block->first + block->count - 1) / columns, region_end = region->origin[0] + region->shape[0];
+	*first = block->first / columns > region->origin[0] ? block->first / columns : region->origin[0];
+	*end = last + 1 < region_end ? last + 1 : region_end;
+}
+
+size_t pixel_cut_width(const box *region, size_t columns, const bitshuffle_block *block)
+{
+	size_t r, end, width = 0;
+	rows_of_block(region, columns, block, &r, &end);
+	for (; r < end; r++) {
+		const row_part row = part_of_row(region, columns, block, r);
+		const uint8_t *const elements = (const uint8_t *)block->elements + (row.from - block->first) * block->width;
+		const size_t own = row.from < row.to ? block->width < 2 ? block->width : elements_width(elements, row.to - row.from, block->width) : 0;
+		width = own > width ? own : width;
+	}
+	return width;
+}
+
 void pixel_cut_block(const box *region, size_t columns, const bitshuffle_block *block, void *out, size_t width)
 {
-	const size_t end = block->first + block->count, row_end = region->origin[0] + region->shape[0];
-	for (size_t r = block->first / columns; r < row_end && r * columns + region->origin[1] < end; r++) {
-		const size_t left = r * columns + region->origin[1], right = left + region->shape[1];
-		const size_t from = left > block->first ? left : block->first, to = right < end ? right : end;
-		if (r < region->origin[0] || from >= to)
+	size_t r, end;
+	rows_of_block(region, columns, block, &r, &end);
+	for (; r < end; r++) {
+		const row_part row = part_of_row(region, columns, block, r);
+		uint8_t *const target = (uint8_t *)out + ((r - region->origin[0]) * region->shape[1] + (row.from - row.left)) * width;
+		if (row.from >= row.to)
 			continue;
-		uint8_t *const target = (uint8_t *)out + ((r - region->origin[0]) * region->shape[1] + (from - left)) * width;
-		const uint8_t *const elements = (const uint8_t *)block->elements + (from - block->first) * block->width;
 		if (block->width == 0)
-			memset(target, 0, (to - from) * width);
-		else if (block->width == width)
-			memcpy(target, elements, (to - from) * width);
+			memset(target, 0, (row.to - row.from) * width);
 		else
-			elements_widen(elements, to - from, target, width);
+			memcpy(target, (const uint8_t *)block->elements + (row.from - block->first) * width, (row.to - row.from) * width);
 	}
 }
 

@@ -59,8 +59,10 @@ typedef struct pixel_cut {
  * the mean of the middle two, rounded down. Safe to call from several threads. */
 void pixel_cut_frame(const pixel_cut *cut, const void *frame, void *out);
 
-/* What a block of a frame with `columns` columns has of the region, as elements of `width` bytes, to its place in the frame's region at `out`;
- * the block's own width is 0, 1 or `width`. */
+/* The width (elements_width) that the region's part of a block of a frame with `columns` columns asks for; 0 when it has none, or zeros. */
+size_t pixel_cut_width(const box *region, size_t columns, const bitshuffle_block *block);
+
+/* That part to its place in the frame's region at `out`, whose elements have `width` bytes, as the block's have unless they are zeros. */
 void pixel_cut_block(const box *region, size_t columns, const bitshuffle_block *block, void *out, size_t width);
 
 /* The bytes (1, 2 or 4) of the narrowest unsigned type that holds all of `count` elements. */
