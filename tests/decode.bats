@@ -346,6 +346,34 @@ assert run.returncode == 3 and b"the file is being written (a program has it ope
 	holds r.region 'c.dtype.itemsize >= 1' "c == noise((20,16,16), 'u4', most=40)[:,6:].reshape(c.shape)"
 }
 
+@test "frames that are chunks go straight to the region, others as whole frames: the same bytes, at any number of threads" {
+	"$PYTHON" -c '
+import os, h5py, numpy as np
+from acquisition import *
+frames = noise((1100, 96, 96), "u2", most=3) * (noise((1100, 96, 96), "u2", seed=2, most=9) == 0) # 455 to a chunk of the region
+frames[:, 90, 90] = 65535                     # outside the region, wide in every frame
+frames[600, 40, 41], frames[700, 95, 3] = 300, 7000
+gone = [(n, 0, 0) for n in (470, 471, 1098, 1099)]
+for folder, together in (("each", 1), ("pairs", 2)):
+    os.mkdir(folder)
+    with h5py.File(folder + "/d.h5", "w") as f:
+        write_set(f, "d", frames, (together, 96, 96), Bitshuffle(), skip=gone)
+np.save("frames.npy", frames)
+'
+	local threads options
+	for options in "--roi 20:80,30:77" "--roi 20:80,30:77 --bad-pixels keep --codec zstd" "--roi full" "--roi 40:41,41:42 --scan-roi 5:31,3:20" "--roi full --bad-pixels zero" \
+		"--roi full --memory 1M"; do
+		(cd pairs && ssb-decode -q d.h5 --scan 44x25 --partial --reproducible $options -o r.region)
+		for threads in 1 2 5; do
+			(cd each && ssb-decode -q d.h5 --scan 44x25 --partial --reproducible $options -t $threads | cmp - ../pairs/r.region)
+		done
+	done
+	(cd each && ssb-decode -q d.h5 --scan 44x25 --partial --roi 0:96,0:90 -o r.region)
+	holds each/r.region 'v.sum() == 1096' 'np.where(v[...,None,None], np.load("frames.npy").reshape(44,25,96,96)[...,:90], 0) == c' \
+		'r["sum_pattern"] == np.load("frames.npy")[v.ravel() > 0].sum(0)' 'r["largest_count"] == np.load("frames.npy")[v.ravel() > 0].max(0)'
+	[ "$(stat -c %s each/r.region)" -lt $((1100 * 96 * 90 * 3 / 2)) ] # one of three chunks needs two bytes
+}
+
 @test "outputs that cannot be written, and one that is the input" {
 	fails 2 "the output 'shape.h5' is the input" ssb-decode shape.h5 -o shape.h5
 	fails 1 "No space left" ssb-decode -q shape.h5 --roi full -o /dev/full

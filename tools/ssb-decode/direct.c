@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "tools/common/message.h"
+#include "tools/common/profile.h"
 #include "tools/ssb-decode/frame_reader.h"
 
 /* What one thread works with. Its chunk's elements are single bytes or as wide as the file's: widened when a block needs it, and narrowed in
@@ -24,8 +25,25 @@ typedef struct worker {
 	size_t present;          /* the position in the chunk that blocks go to */
 } worker;
 
-/* The first chunk that fails decides what is said, whatever the number of threads. */
+/* The first chunk that fails decides what is said, whatever the number of threads: set in the order of chunks, looked at any time. */
 typedef struct outcome { bool failed; ssb_error *err; } outcome;
+
+static bool has_failed(const outcome *out)
+{
+	bool failed;
+#pragma omp atomic read
+	failed = out->failed;
+	return failed;
+}
+
+static void conclude(outcome *out, bool ok, const ssb_error *err)
+{
+	if (ok || has_failed(out))
+		return;
+	*out->err = *err;
+#pragma omp atomic write
+	out->failed = true;
+}
 
 static size_t worker_memory(const acquisition *a, const region_plan *plan, size_t chunk_frames)
 {
@@ -140,19 +158,12 @@ static bool fill_chunk(worker *w, size_t first, size_t count, ssb_error *err)
 	return true;
 }
 
-static void conclude(outcome *out, bool ok, const ssb_error *err)
-{
-	if (ok || out->failed)
-		return;
-	out->failed = true;
-	*out->err = *err;
-}
-
 bool direct_write(const region_plan *plan, const acquisition *a, const frame_source *source, size_t chunk_frames, ssb_writer *writer,
                   pixel_sums *sums, ssb_error *err)
 {
 	const size_t all = region_positions(plan);
 	outcome out = {false, err};
+	profile_phase("decode"); /* writing goes on in it, too */
 #pragma omp parallel num_threads(thread_count(plan, worker_memory(a, plan, chunk_frames)))
 	{
 		worker w;
@@ -161,10 +172,10 @@ bool direct_write(const region_plan *plan, const acquisition *a, const frame_sou
 #pragma omp for ordered schedule(dynamic, 1)
 		for (size_t first = 0; first < all; first += chunk_frames) {
 			const size_t count = all - first < chunk_frames ? all - first : chunk_frames;
-			bool ok = made && !out.failed && fill_chunk(&w, first, count, &own);
+			bool ok = made && !has_failed(&out) && fill_chunk(&w, first, count, &own);
 #pragma omp ordered
 			{
-				if (!out.failed) {
+				if (!has_failed(&out)) {
 					ok = ok && ssb_write_chunk(writer, w.chunk, w.width == 1 ? SSB_U1 : w.width == 2 ? SSB_U2 : SSB_U4, &own);
 					conclude(&out, ok, &own);
 				}
@@ -176,6 +187,7 @@ bool direct_write(const region_plan *plan, const acquisition *a, const frame_sou
 		worker_free(&w);
 	}
 	message_progress("decoding", 0, 0);
+	profile_phase("write");
 	return !out.failed;
 }
 

@@ -110,7 +110,7 @@ bool region_find_valid(region_plan *plan, const acquisition *a, frame_source *so
 static bool check_memory(const region_plan *plan, const acquisition *a, ssb_error *err)
 {
 	size_t pixels, need;
-	if (__builtin_mul_overflow(a->rows, a->columns, &pixels) || __builtin_mul_overflow(pixels, 5 * sizeof(uint64_t), &need) ||
+	if (__builtin_mul_overflow(a->rows, a->columns, &pixels) || __builtin_mul_overflow(pixels, 8 * sizeof(uint64_t), &need) ||
 	    __builtin_add_overflow(need, region_positions(plan), &need) || need > plan->memory)
 		return ssb_fail(err, SSB_RUNTIME, "frames of %zux%zu and %zu positions need more memory than the %zu MiB that --memory allows", a->rows,
 		                a->columns, region_positions(plan), plan->memory >> 20);
