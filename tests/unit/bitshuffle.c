@@ -179,7 +179,7 @@ static void note_width(void *context, const bitshuffle_block *block)
 
 static void block_widths(void)
 {
-	enum { BLOCK = 2048, ELEMENTS = 3 * BLOCK + 5 };
+	enum { BLOCK = 2048, SHORT = 64, ELEMENTS = 6 * BLOCK + SHORT + 5 };
 	static uint32_t raw[ELEMENTS];
 	static uint8_t chunk[ROOM];
 	ssb_error err;
@@ -190,7 +190,8 @@ static void block_widths(void)
 	const size_t stored = bitshuffle_encode((const uint8_t *)raw, sizeof raw, 4, chunk);
 	bitshuffle_decoder *decoder = bitshuffle_decoder_new(4, BITSHUFFLE_LZ4, 0, &err);
 	const bool ok = bitshuffle_blocks(decoder, chunk, stored, sizeof raw, 0, ELEMENTS, note_width, &w, &err);
-	CHECK(ok && w.next == ELEMENTS && w.seen[0] == BLOCK && w.seen[1] == BLOCK && w.seen[4] == BLOCK + 5, "blocks of the narrowest width");
+	CHECK(ok && w.next == ELEMENTS && w.seen[0] == 4 * BLOCK + SHORT && w.seen[1] == BLOCK && w.seen[4] == BLOCK + 5,
+	      "blocks of the narrowest width, of zeros one after another and a shorter one");
 	bitshuffle_decoder_free(decoder);
 }
 

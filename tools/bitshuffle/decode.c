@@ -7,7 +7,7 @@
 #include "tools/bitshuffle/lz4_block.h"
 #include "tools/bitshuffle/transpose.h"
 
-enum { HEADER_SIZE = 12, LENGTH_SIZE = 4, MAX_ELEMENT_SIZE = 1024 };
+enum { HEADER_SIZE = 12, LENGTH_SIZE = 4, MAX_ELEMENT_SIZE = 1024, MOST_DARK = 64 };
 
 struct bitshuffle_decoder {
 	size_t element_size;
@@ -18,6 +18,8 @@ struct bitshuffle_decoder {
 	uint8_t *rows;        /* three blocks: the shuffled rows, with LZ4 all zero between blocks … */
 	uint8_t *planes, *elements; /* … byte planes, elements */
 	size_t block_bytes;   /* each of the three has room for */
+	uint8_t dark[MOST_DARK]; /* the last block of zeros alone, as stored: where no counts are, one is like the other */
+	size_t dark_length, dark_bytes; /* of it, stored and decoded; 0: none yet */
 };
 
 /* The part of a chunk that is not consumed yet. */
@@ -142,26 +144,43 @@ static bool reserve(bitshuffle_decoder *decoder, size_t block_bytes, ssb_error *
 	return true;
 }
 
-/* Take one block of `bytes` off the cursor; its rows unless it is not wanted. */
-static bool block_rows(bitshuffle_decoder *decoder, byte_cursor *cursor, size_t bytes, bool wanted, size_t number, const uint8_t **rows,
-                       ssb_error *err)
+/* A block as stored and, unless it is not wanted or known to be dark, its rows. */
+typedef struct packed_block { const uint8_t *stored, *rows; size_t length, bytes; bool dark; } packed_block;
+
+static bool is_dark(const bitshuffle_decoder *decoder, const packed_block *b)
 {
-	size_t length = 0;
-	*rows = decoder->rows;
+	return b->length == decoder->dark_length && b->bytes == decoder->dark_bytes && memcmp(b->stored, decoder->dark, b->length) == 0;
+}
+
+static void note_dark(bitshuffle_decoder *decoder, const packed_block *b)
+{
+	if (b->length > MOST_DARK || decoder->compressor != BITSHUFFLE_LZ4)
+		return;
+	memcpy(decoder->dark, b->stored, b->length);
+	decoder->dark_length = b->length;
+	decoder->dark_bytes = b->bytes;
+}
+
+/* Take block `number`, b->bytes when decoded, off the cursor. */
+static bool take_packed(bitshuffle_decoder *decoder, byte_cursor *cursor, bool wanted, size_t number, packed_block *b, ssb_error *err)
+{
+	b->rows = decoder->rows;
 	if (decoder->compressor == BITSHUFFLE_NONE) {
-		*rows = consume(cursor, bytes);
+		b->rows = consume(cursor, b->bytes);
 		return true;
 	}
-	if (!next_block(cursor, number, &length, err))
+	if (!next_block(cursor, number, &b->length, err))
 		return false;
-	const uint8_t *const block = consume(cursor, length);
-	if (!wanted)
+	b->stored = consume(cursor, b->length);
+	b->dark = wanted && is_dark(decoder, b);
+	if (!wanted || b->dark)
 		return true;
 	if (decoder->zstd)
-		return zstd_block(decoder->zstd, block, length, decoder->rows, bytes, number, err);
-	if (lz4_block_expand(block, length, decoder->rows, bytes) || lz4_block(block, length, decoder->rows, bytes, number, err))
+		return zstd_block(decoder->zstd, b->stored, b->length, decoder->rows, b->bytes, number, err);
+	if (lz4_block_expand(b->stored, b->length, decoder->rows, b->bytes) ||
+	    lz4_block(b->stored, b->length, decoder->rows, b->bytes, number, err))
 		return true;
-	memset(decoder->rows, 0, bytes);
+	memset(decoder->rows, 0, b->bytes);
 	return false;
 }
 
@@ -173,14 +192,16 @@ static void clear_rows(uint8_t *rows, uint32_t rows_set, size_t count, size_t el
 }
 
 /* Rows to elements of the narrowest width, handed over. */
-static void deliver(bitshuffle_decoder *decoder, const uint8_t *rows, bitshuffle_block *block, bitshuffle_take *take, void *context)
+static void deliver(bitshuffle_decoder *decoder, const packed_block *packed, bitshuffle_block *block, bitshuffle_take *take, void *context)
 {
 	const size_t size = decoder->element_size;
-	const uint32_t set = block_rows_set(decoder->transpose, rows, block->count, size);
+	const uint32_t set = packed->dark ? 0 : block_rows_set(decoder->transpose, packed->rows, block->count, size);
 	block->width = set == 0 ? 0 : set < 256 ? 1 : size;
 	block->elements = decoder->elements;
-	block_unshuffle(decoder->transpose, rows, set, decoder->elements, block->count, block->width, decoder->planes);
-	if (rows == decoder->rows && decoder->compressor == BITSHUFFLE_LZ4)
+	block_unshuffle(decoder->transpose, packed->rows, set, decoder->elements, block->count, block->width, decoder->planes);
+	if (set == 0 && !packed->dark)
+		note_dark(decoder, packed);
+	if (decoder->compressor == BITSHUFFLE_LZ4)
 		clear_rows(decoder->rows, set, block->count, size);
 	take(context, block);
 }
@@ -215,13 +236,14 @@ bool bitshuffle_blocks(bitshuffle_decoder *decoder, const uint8_t *chunk, size_t
 		return false;
 	bitshuffle_block block = {.first = 0};
 	for (size_t number = 0; block.first < shuffled; number++, block.first += block.count) {
-		const uint8_t *rows;
+		packed_block packed = {.stored = NULL};
 		block.count = shuffled - block.first < in_block ? shuffled - block.first : in_block;
 		const bool wanted = block.first < first + count && first < block.first + block.count;
-		if (!block_rows(decoder, &cursor, block.count * size, wanted, number, &rows, err))
+		packed.bytes = block.count * size;
+		if (!take_packed(decoder, &cursor, wanted, number, &packed, err))
 			return false;
 		if (wanted)
-			deliver(decoder, rows, &block, take, context);
+			deliver(decoder, &packed, &block, take, context);
 	}
 	if (cursor.left < rest)
 		return ssb_fail(err, SSB_BAD_INPUT, "chunk ends %zu bytes early", rest - cursor.left);
