@@ -107,8 +107,7 @@ bitshuffle_decoder *bitshuffle_decoder_new(size_t element_size, enum bitshuffle_
 	bitshuffle_decoder *const decoder = calloc(1, sizeof *decoder);
 	if (!decoder)
 		return ssb_fail_errno(err, "bitshuffle decoder"), NULL;
-	const transpose *list[MOST_TRANSPOSES];
-	decoder->transpose = list[transposes(list) - 1];
+	decoder->transpose = transpose_fastest();
 	decoder->element_size = element_size;
 	decoder->compressor = compressor;
 	decoder->default_block = block;

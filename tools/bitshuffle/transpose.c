@@ -110,6 +110,13 @@ static void interleave(const uint8_t *restrict plane, uint8_t *restrict elements
 				elements[element_size * i + j] = plane[j * count + i];
 }
 
+const transpose *transpose_fastest(void)
+{
+	const transpose *list[MOST_TRANSPOSES] = {NULL};
+	const size_t count = transposes(list);
+	return list[count - 1];
+}
+
 uint32_t block_rows_set(const transpose *t, const uint8_t *rows, size_t count, size_t element_size)
 {
 	uint32_t set = 0;

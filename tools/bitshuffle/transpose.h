@@ -22,6 +22,7 @@ typedef struct transpose {
 /* What this machine can run: the plain one first, the fastest last. */
 enum { MOST_TRANSPOSES = 3 };
 size_t transposes(const transpose *list[MOST_TRANSPOSES]);
+const transpose *transpose_fastest(void);
 extern const transpose transpose_plain;
 
 /* Which rows of a block have a bit that is set, bit p for row p; of elements above 4 bytes all are said to. */

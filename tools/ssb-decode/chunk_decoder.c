@@ -35,7 +35,9 @@ static void thread_clear(chunk_unpacker *state)
 {
 	bitshuffle_decoder_free(state->bitshuffle);
 	free(state->raw);
-	*state = (chunk_unpacker){0};
+	state->bitshuffle = NULL;
+	state->raw = NULL;
+	state->packing = (chunk_packing){0};
 }
 
 void chunk_decoder_free(chunk_decoder *decoder)

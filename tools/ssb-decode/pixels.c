@@ -127,7 +127,7 @@ size_t pixel_tally_memory(size_t pixels, size_t element_size)
 }
 
 #define ADD_BLOCK(name, type, sum_type) \
-VECTOR static void name(const type *restrict counts, size_t count, sum_type *restrict sum, type *restrict largest) \
+VECTOR static void name(const type *counts, size_t count, sum_type sum[], type largest[]) \
 { \
 	for (size_t i = 0; i < count; i++) { \
 		sum[i] = (sum_type)(sum[i] + counts[i]); \
@@ -307,7 +307,7 @@ VECTOR size_t elements_width(const void *elements, size_t count, size_t element_
 }
 
 #define CONVERT(name, from, to) \
-VECTOR static void name(const from *restrict in, size_t count, to *restrict out) \
+VECTOR static void name(const from *in, size_t count, to out[]) \
 { \
 	for (size_t i = 0; i < count; i++) \
 		out[i] = (to)in[i]; \
