@@ -359,10 +359,12 @@ for folder, together in (("each", 1), ("pairs", 2)):
     with h5py.File(folder + "/d.h5", "w") as f:
         write_set(f, "d", frames, (together, 96, 96), Bitshuffle(), skip=gone)
 np.save("frames.npy", frames)
+np.save("bad.npy", (np.indices((96, 96)).sum(0) % 31 == 0).astype("u1"))
 '
+	cp bad.npy pairs; cp bad.npy each
 	local threads options
 	for options in "--roi 20:80,30:77" "--roi 20:80,30:77 --bad-pixels keep --codec zstd" "--roi full" "--roi 40:41,41:42 --scan-roi 5:31,3:20" "--roi full --bad-pixels zero" \
-		"--roi full --memory 1M"; do
+		"--roi 20:96,30:96 --mask bad.npy --bad-pixels zero" "--roi 20:96,30:96 --mask bad.npy --bad-pixels median" "--roi full --memory 1M"; do
 		(cd pairs && ssb-decode -q d.h5 --scan 44x25 --partial --reproducible $options -o r.region)
 		for threads in 1 2 5; do
 			(cd each && ssb-decode -q d.h5 --scan 44x25 --partial --reproducible $options -t $threads | cmp - ../pairs/r.region)

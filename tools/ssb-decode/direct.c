@@ -19,7 +19,7 @@ typedef struct worker {
 	size_t count;
 	uint8_t *chunk;          /* NULL: frames are only summed */
 	size_t width, needed;    /* bytes of its elements now, and the most that a block needed */
-	uint8_t *converted;      /* room for a frame: a block in the chunk's width */
+	uint8_t *cleared, *converted; /* room for a frame each: a block without bad pixels, and in the chunk's width */
 	size_t frame_elements;   /* of the region */
 	size_t chunk_elements;
 	size_t present;          /* the position in the chunk that blocks go to */
@@ -49,7 +49,7 @@ static size_t worker_memory(const acquisition *a, const region_plan *plan, size_
 {
 	const size_t elements = plan->pixels.shape[0] * plan->pixels.shape[1];
 	return frame_reader_memory(a) + pixel_tally_memory(a->rows * a->columns, a->element_size) +
-	       a->rows * a->columns * a->element_size + chunk_frames * (elements * a->element_size + sizeof(uint64_t) + sizeof(size_t));
+	       2 * a->rows * a->columns * a->element_size + chunk_frames * (elements * a->element_size + sizeof(uint64_t) + sizeof(size_t));
 }
 
 /* As many threads as there are processors, and memory for; each takes `bytes`. */
@@ -66,6 +66,7 @@ static void worker_free(worker *w)
 	free(w->frame);
 	free(w->position);
 	free(w->chunk);
+	free(w->cleared);
 	free(w->converted);
 }
 
@@ -82,9 +83,10 @@ static bool worker_make_chunk(worker *w, size_t frames, ssb_error *err)
 	w->frame = malloc(frames * sizeof *w->frame);
 	w->position = malloc(frames * sizeof *w->position);
 	w->chunk = malloc(w->chunk_elements * w->a->element_size);
+	w->cleared = malloc(w->a->rows * w->a->columns * w->a->element_size);
 	w->converted = malloc(w->a->rows * w->a->columns * w->a->element_size);
 	w->needed = 1;
-	return (w->frame && w->position && w->chunk && w->converted) || ssb_fail(err, SSB_RUNTIME, "out of memory");
+	return (w->frame && w->position && w->chunk && w->cleared && w->converted) || ssb_fail(err, SSB_RUNTIME, "out of memory");
 }
 
 /* ---- blocks ---- */
@@ -123,7 +125,11 @@ static void take_block(void *context, const bitshuffle_block *block)
 	pixel_tally_add(&w->tally, block);
 	if (!w->chunk || block->first >= (region->origin[0] + region->shape[0]) * columns || block->first + block->count <= region->origin[0] * columns)
 		return;
-	const size_t needed = pixel_cut_width(region, columns, block);
+	if (w->plan->policy == BAD_ZERO) {
+		pixel_clear_bad(w->plan->flags, w->a->element_size, block, w->cleared);
+		part.elements = w->cleared;
+	}
+	const size_t needed = pixel_cut_width(region, columns, &part);
 	w->needed = needed > w->needed ? needed : w->needed;
 	if (needed > w->width)
 		widen_chunk(w);

@@ -5,8 +5,8 @@
 
 #include "tools/ssb-decode/region.h"
 
-/* Write all chunks of counts, of `chunk_frames` positions each (the last may have fewer), cut and narrowed but not filled, and add their
- * frames to `sums`. */
+/* Write all chunks of counts, of `chunk_frames` positions each (the last may have fewer), and add their frames to `sums`. Every
+ * policy but BAD_MEDIAN, which needs whole frames. */
 bool direct_write(const region_plan *plan, const acquisition *a, const frame_source *source, size_t chunk_frames, ssb_writer *writer,
                   pixel_sums *sums, ssb_error *err);
 

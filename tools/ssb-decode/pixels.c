@@ -248,6 +248,27 @@ void pixel_cut_frame(const pixel_cut *cut, const void *frame, void *out)
 	}
 }
 
+#define CLEAR_BAD(name, type) \
+VECTOR static void name(const type *counts, const uint8_t *flags, size_t count, uint32_t sentinel, type out[]) \
+{ \
+	for (size_t i = 0; i < count; i++) \
+		out[i] = flags[i] || counts[i] == sentinel ? 0 : counts[i]; \
+}
+CLEAR_BAD(clear_bad_1, uint8_t)
+CLEAR_BAD(clear_bad_2, uint16_t)
+CLEAR_BAD(clear_bad_4, uint32_t)
+
+void pixel_clear_bad(const uint8_t *flags, size_t element_size, const bitshuffle_block *block, void *out)
+{
+	const uint32_t sentinel = (uint32_t)pixel_sentinel(element_size);
+	if (block->width == 1)
+		clear_bad_1(block->elements, flags + block->first, block->count, sentinel, out);
+	else if (block->width == 2)
+		clear_bad_2(block->elements, flags + block->first, block->count, sentinel, out);
+	else if (block->width == 4)
+		clear_bad_4(block->elements, flags + block->first, block->count, sentinel, out);
+}
+
 /* What row r of a frame has in both the region and the block: its first element and one past its last, by the frame's numbers. */
 typedef struct row_part { size_t left, from, to; } row_part;
 

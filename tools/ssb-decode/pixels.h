@@ -59,6 +59,9 @@ typedef struct pixel_cut {
  * the mean of the middle two, rounded down. Safe to call from several threads. */
 void pixel_cut_frame(const pixel_cut *cut, const void *frame, void *out);
 
+/* A block's elements to `out`, of the same width, with 0 for those that are bad (BAD_ZERO). */
+void pixel_clear_bad(const uint8_t *flags, size_t element_size, const bitshuffle_block *block, void *out);
+
 /* The width (elements_width) that the region's part of a block of a frame with `columns` columns asks for; 0 when it has none, or zeros. */
 size_t pixel_cut_width(const box *region, size_t columns, const bitshuffle_block *block);
 

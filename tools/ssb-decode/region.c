@@ -110,7 +110,7 @@ bool region_find_valid(region_plan *plan, const acquisition *a, frame_source *so
 static bool check_memory(const region_plan *plan, const acquisition *a, ssb_error *err)
 {
 	size_t pixels, need;
-	if (__builtin_mul_overflow(a->rows, a->columns, &pixels) || __builtin_mul_overflow(pixels, 8 * sizeof(uint64_t), &need) ||
+	if (__builtin_mul_overflow(a->rows, a->columns, &pixels) || __builtin_mul_overflow(pixels, 9 * sizeof(uint64_t), &need) ||
 	    __builtin_add_overflow(need, region_positions(plan), &need) || need > plan->memory)
 		return ssb_fail(err, SSB_RUNTIME, "frames of %zux%zu and %zu positions need more memory than the %zu MiB that --memory allows", a->rows,
 		                a->columns, region_positions(plan), plan->memory >> 20);
@@ -428,8 +428,7 @@ static void report_pixels(const region_plan *plan, const acquisition *a, const p
 
 static bool write_all(region_plan *plan, const acquisition *a, frame_source *source, output *out, pixel_sums *sums, ssb_error *err)
 {
-	const bool filled = plan->policy == BAD_MEDIAN || plan->policy == BAD_ZERO; /* needs neighbours, or values, of the whole frame */
-	const bool direct = !filled && frame_source_places_known(source);
+	const bool direct = plan->policy != BAD_MEDIAN && frame_source_places_known(source);
 	if (!ssb_write_array(out->writer, plan->valid, err))
 		return false;
 	if (!(direct ? direct_write(plan, a, source, out->frames, out->writer, sums, err) : write_counts(plan, a, source, out, sums, err)))
