@@ -59,6 +59,19 @@ ALWAYS_INLINE bool row_part_take(row_part *p, const spans *s, size_t row)
 	return m[FROM] < m[TO] || n[FROM] < n[TO];
 }
 
+/* Where the hard pixels of both terms are, without what is between them; returns how many runs. */
+ALWAYS_INLINE int row_runs(const row_part *p, int32_t run[2][2])
+{
+	const int left = p->b[1][HARD_FROM] < p->b[0][HARD_FROM];
+	const int32_t *first = p->b[left], *second = p->b[!left];
+	const bool apart = first[HARD_TO] + PAIRS <= second[HARD_FROM]; /* lest a vector of one ends in the other */
+	run[0][0] = first[HARD_FROM];
+	run[0][1] = apart || first[HARD_TO] > second[HARD_TO] ? first[HARD_TO] : second[HARD_TO];
+	run[1][0] = second[HARD_FROM];
+	run[1][1] = second[HARD_TO];
+	return apart ? 2 : 1;
+}
+
 /* The place of pixel j of the row in a term's list of soft pixels. */
 enum { HARD = -1, OUTSIDE = -2 };
 ALWAYS_INLINE long row_soft_at(const row_part *p, int term, int32_t j)

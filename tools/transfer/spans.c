@@ -138,3 +138,28 @@ void spans_weigh(spans *s, const span_table *t)
 		weigh(t->rows->pixels.aperture, &t->rows->pixels, l->pixel, l->r, l->c, l->count, l->a);
 	}
 }
+
+KERNEL static void slopes(const pixel_table *t, const uint32_t *restrict pixel, const double *restrict r, const double *restrict c, size_t n,
+                          const double turn[2], const double grow[2], double *restrict a, double *restrict a_r, double *restrict a_rr)
+{
+	const double *A = t->aperture, alpha = t->semiangle, sampling[2] = {t->sampling[0], t->sampling[1]};
+	for (size_t i = 0; i < n; i++) {
+		const double v[2] = {r[i], c[i]};
+		double g[2], H[3], by[FRAME_DERIVATIVES];
+		a[i] = A[pixel[i]] * aperture_gradient(v, alpha, alpha, sampling, g, H);
+		frame_derivatives(g, H, turn, grow, -1, by);
+		a_r[i] = A[pixel[i]] * by[BY_R];
+		a_rr[i] = A[pixel[i]] * by[BY_RR];
+	}
+}
+
+void spans_slopes(spans *s, const span_table *t, const row_frequency *f)
+{
+	const double sense = t->rows->pixels.transposed ? -1 : 1;
+	for (int term = 0; term < 2; term++) {
+		const double sign = term == 0 ? -1 : 1;
+		const double turn[2] = {sign * sense * f->q[1], -sign * sense * f->q[0]}, grow[2] = {-sign * f->q[0], -sign * f->q[1]};
+		soft_list *l = &s->soft[term];
+		slopes(&t->rows->pixels, l->pixel, l->r, l->c, l->count, turn, grow, l->a, l->a_r, l->a_rr);
+	}
+}
