@@ -1,5 +1,5 @@
 /* Times of the sums over k on the CPU, on noise of the shape of a full acquisition: 8,807 BF pixels, every STRIDEth scan frequency of a
- * 512x512 scan, so that G does not fit into a cache. Beside them what reading G takes. Usage: kernels [STRIDE] */
+ * 512x512 scan, so that G does not fit into a cache. Beside them what reading G takes. Usage: build/bench/kernels [STRIDE] */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>

@@ -1,0 +1,22 @@
+/* The sums in single precision as a machine with AVX2 alone has them. */
+#if defined(__x86_64__) && !defined(SSB_NO_CLONES)
+#define KERNEL __attribute__((target("avx2")))
+#include "tests/unit/kernel_variant.h"
+
+int main(void)
+{
+	if (__builtin_cpu_supports("avx2"))
+		check_variant("AVX2", noise_evidence(), &(optics_parameters){.C_A = {[C10] = -310, [C12a] = 40, [C12b] = -75}, .rotation_rad = 2});
+	else
+		test_skip("AVX2", "this machine has none");
+	return test_end();
+}
+#else
+#include "tests/unit/test.h"
+
+int main(void)
+{
+	test_skip("AVX2", "this build has none");
+	return test_end();
+}
+#endif
