@@ -1,7 +1,8 @@
 /* A backend against the oracle's golden vectors: S, W, L and derivatives, phase images, search.
  *
  * Bounds: G comes as float32, whose relative rounding is at most 6e-8 per element; S and the images are sums of it with independent
- * signs, so 1e-6 of the largest value is safe; W does not depend on G and must agree to double rounding. */
+ * signs, so 1e-6 of the largest value is safe; W does not depend on G and must agree to double rounding, but on the CPU where a general chi's
+ * sines are of single precision (thin.h), and kappa with it: 1e-7 of the largest is safe for errors with independent signs. */
 #ifndef UNIT_BACKEND_CHECKS_H
 #define UNIT_BACKEND_CHECKS_H
 
@@ -50,6 +51,12 @@ static double largest(const npy *a)
 	return most;
 }
 
+/* What W may be off by where the sines are of single precision. */
+static double single_W(const backend *b, const optics_parameters *p)
+{
+	return b == &backend_cpu && p->thickness_A == 0 && chi_from_coefficients(p->C_A, 1).degree > 2 ? 1e-7 : 0;
+}
+
 static void check_sums(const backend *b, const char *folder, const char *name, const evidence *e, const optics_parameters *p, sums *out, frequency *f)
 {
 	const npy S = npy_read(folder, "S.npy"), W = npy_read(folder, "W.npy");
@@ -65,7 +72,7 @@ static void check_sums(const backend *b, const char *folder, const char *name, c
 		worst_W = fmax(worst_W, fabs(out[i].W - creal(npy_at(&W, i))));
 	}
 	CHECK(worst_S < 1e-6 * largest(&S), "%s: S (%.1e of the largest)", name, worst_S / largest(&S));
-	CHECK(worst_W < 1e-11 * largest(&W), "%s: W (%.1e of the largest)", name, worst_W / largest(&W));
+	CHECK(worst_W < (1e-11 + single_W(b, p)) * largest(&W), "%s: W (%.1e of the largest)", name, worst_W / largest(&W));
 }
 
 static void check_matrix(const char *folder, const char *name, const char *file, const double *got, size_t n, double bound)
@@ -108,7 +115,7 @@ static void check_derivatives(const backend *b, const char *folder, const char *
 	CHECK(worst < 1e-6, "%s: dL (%.1e of sqrt(J L))", name, worst);
 	check_matrix(folder, name, "d2L.npy", out.hessian, n, 1e-4);
 	check_matrix(folder, name, "gauss_newton.npy", out.gauss_newton, n, 1e-5);
-	check_matrix(folder, name, "sum_kappa.npy", out.sum_kappa, n, 1e-9);
+	check_matrix(folder, name, "sum_kappa.npy", out.sum_kappa, n, 1e-9 + single_W(b, p));
 }
 
 static void check_mean_phase(const backend *b, const char *folder, const char *name, const evidence *e, const optics_parameters *p)

@@ -9,6 +9,8 @@
 #define spans_find variant_spans_find
 #define spans_weigh variant_spans_weigh
 #define spans_slopes variant_spans_slopes
+#define spans_phases variant_spans_phases
+#define thin_sums variant_thin_sums
 #define quadratic_worker_make variant_quadratic_worker_make
 #define quadratic_worker_free variant_quadratic_worker_free
 #define quadratic_frequency_make variant_quadratic_frequency_make
@@ -20,6 +22,7 @@
 #include "tools/transfer/quadratic_rows.c" // NOLINT(bugprone-suspicious-include)
 #include "tools/transfer/quadratic.c" // NOLINT(bugprone-suspicious-include)
 #include "tools/transfer/quadratic_derivatives.c" // NOLINT(bugprone-suspicious-include)
+#include "tools/transfer/thin.c" // NOLINT(bugprone-suspicious-include)
 #include "tests/unit/noise.h"
 #include "tests/unit/test.h"
 
@@ -40,6 +43,7 @@ static frequency *every_frequency(const evidence *e)
 	return f;
 }
 
+/* S and W, and where chi is quadratic their derivatives. */
 static void check_variant(const char *name, const evidence *e, const optics_parameters *p)
 {
 	const size_t count = 2 * e->bins;
@@ -49,16 +53,19 @@ static void check_variant(const char *name, const evidence *e, const optics_para
 	likelihood *of_best = calloc(1, sizeof *of_best), *of_variant = calloc(1, sizeof *of_variant);
 	row_table t;
 	ssb_error err;
-	if (!row_table_make(&t, e, p) || !cpu_sums(e, p, f, count, false, best, &err) || !variant_quadratic_sums(e, &t, f, count, variant))
+	if (!row_table_make(&t, e, p) || !cpu_sums(e, p, f, count, false, best, &err) ||
+	    !(variant_quadratic_suits(&t) ? variant_quadratic_sums : variant_thin_sums)(e, &t, f, count, variant))
 		exit(1);
+	CHECK(!memcmp(best, variant, count * sizeof *best), "%s: S and W to the byte", name);
 	for (size_t i = 0; i < count; i++)
 		weight[i] = best[i].W > 1 ? 2 : 0;
-	CHECK(bins_per_task(count) >= count && variant_quadratic_derivatives(e, &t, some, SOME, f, count, weight, best, of_variant), "%s: one task", name);
-	if (!cpu_derivatives(e, p, some, SOME, f, count, weight, best, of_best, &err))
-		exit(1);
-	likelihood_mirror(of_variant, SOME);
-	CHECK(!memcmp(best, variant, count * sizeof *best), "%s: S and W to the byte", name);
-	CHECK(!memcmp(of_best, of_variant, sizeof *of_best), "%s: derivatives to the byte", name);
+	if (variant_quadratic_derivatives_suit(&t, some, SOME)) {
+		CHECK(bins_per_task(count) >= count && variant_quadratic_derivatives(e, &t, some, SOME, f, count, weight, best, of_variant) &&
+		              cpu_derivatives(e, p, some, SOME, f, count, weight, best, of_best, &err),
+		      "%s: derivatives", name);
+		likelihood_mirror(of_variant, SOME);
+		CHECK(!memcmp(of_best, of_variant, sizeof *of_best), "%s: to the byte", name);
+	}
 	row_table_free(&t);
 	free(f);
 	free(best);

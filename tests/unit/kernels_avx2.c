@@ -5,10 +5,19 @@
 
 int main(void)
 {
-	if (__builtin_cpu_supports("avx2"))
-		check_variant("AVX2", noise_evidence(), &(optics_parameters){.C_A = {[C10] = -310, [C12a] = 40, [C12b] = -75}, .rotation_rad = 2});
-	else
+	const evidence *e = noise_evidence();
+	optics_parameters p = {.C_A = {[C10] = -310, [C12a] = 40, [C12b] = -75}, .rotation_rad = 2};
+	if (!__builtin_cpu_supports("avx2")) {
 		test_skip("AVX2", "this machine has none");
+		return test_end();
+	}
+	check_variant("quadratic", e, &p);
+	p.C_A[C21a] = 2e3;
+	check_variant("second order", e, &p);
+	p.C_A[C30] = 2e6;
+	check_variant("third order", e, &p);
+	p.C_A[C50] = 4e9;
+	check_variant("fifth order", e, &p);
 	return test_end();
 }
 #else

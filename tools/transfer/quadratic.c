@@ -54,7 +54,7 @@ ALWAYS_INLINE void add_doubles(const floats *v, double re, double im, doubles *b
 }
 
 /* X_-+ and W's two sums of one q. */
-KERNEL static void add_rows(const quadratic_worker *w, const float *G, double X[2][2], double W[2])
+LANES_KERNEL static void add_rows(const quadratic_worker *w, const float *G, double X[2][2], double W[2])
 {
 	const row_table *t = w->rows;
 	const spans *s = &w->spans;
@@ -66,7 +66,7 @@ KERNEL static void add_rows(const quadratic_worker *w, const float *G, double X[
 		row_prefetch(t, s, i + ROWS_AHEAD, G);
 		if (!row_part_take(&p, s, i))
 			continue;
-		const float *g = row_G(w, i, G), *e_re = w->e_re[0] + 2 * t->row[i].column, *e_im = w->e_im[0] + 2 * t->row[i].column;
+		const float *g = row_G(t, i, G, w->tail), *e_re = w->e_re[0] + 2 * t->row[i].column, *e_im = w->e_im[0] + 2 * t->row[i].column;
 		for (int k = 0; k < row_runs(&p, run); k++)
 			add_run(&p, g, e_re, e_im, run[k][0], run[k][1], &sum);
 		for (int term = 0; term < 2; term++) {

@@ -159,7 +159,7 @@ ALWAYS_INLINE void add_row_moments(const row_moments *m, double r, double comple
 }
 
 /* power[n][j]: the sum of k_c^n over the columns before j. */
-KERNEL static void add_moments_rows(const quadratic_worker *w, const double *const power[3], const float *G, q_moments *q)
+LANES_KERNEL static void add_moments_rows(const quadratic_worker *w, const double *const power[3], const float *G, q_moments *q)
 {
 	const row_table *t = w->rows;
 	row_part p = {.soft_next = {0, 0}};
@@ -169,7 +169,7 @@ KERNEL static void add_moments_rows(const quadratic_worker *w, const double *con
 		row_prefetch(t, &w->spans, i + ROWS_AHEAD, G);
 		if (!row_part_take(&p, &w->spans, i))
 			continue;
-		const float *g = row_G(w, i, G);
+		const float *g = row_G(t, i, G, w->tail);
 		add_hard_moments(w, &p, g, t->row[i].column, power, &m);
 		for (int term = 0; term < 2; term++)
 			add_soft_moments(w, &p, term, g, t->row[i].column, &m, q);
