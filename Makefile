@@ -103,12 +103,16 @@ $(BUILD)/lib/libtools.a: $(TOOL_CODE)
 	@rm -f $@
 	$(call say,ar)ar rcs $@ $^
 
-units: $(UNITS) $(BUILD)/bench/roofline
+units: $(UNITS) $(BUILD)/bench/roofline $(BUILD)/bench/kernels
 
 # What the machine can do at best, which the benchmark compares the tools with.
 $(BUILD)/bench/roofline: $(BUILD)/tests/bench/roofline.o
 	@mkdir -p $(@D)
 	$(call say,ld)$(CC) $(ALLFLAGS) $(LDFLAGS) $^ -o $@ $(shell pkg-config --libs fftw3f liblz4) -lm
+# Times of the sums over k alone.
+$(BUILD)/bench/kernels: $(BUILD)/tests/bench/kernels.o $(foreach f,transfer common,$(call library,tools/$f)) $(call library,formats)
+	@mkdir -p $(@D)
+	$(call say,ld)$(CC) $(ALLFLAGS) $(LDFLAGS) $^ -o $@ $(shell pkg-config --libs fftw3f fftw3 $(PACKAGES_common)) $(CUDA_LIBS) -lm
 bench: what = small
 bench-full: what = full
 bench-growth: what = growth

@@ -1,7 +1,8 @@
 /* Times of the sums over k on the CPU, on noise of the shape of a full acquisition: 8,807 BF pixels, every STRIDEth scan frequency of a
- * 512x512 scan, so that G does not fit into a cache. Beside them what reading G takes. Usage: kernels [STRIDE] */
+ * 512x512 scan, so that G does not fit into a cache. Beside them what reading G takes. Usage: build/bench/kernels [STRIDE [PART OF A NAME]] */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include "tools/transfer/cpu.h"
 
@@ -79,8 +80,10 @@ static void compute(bench *b)
 }
 
 /* The best of five; returns its seconds. */
-static double report(const char *name, bench *b, void (*run)(bench *), double reading)
+static double report(const char *name, const char *wanted, bench *b, void (*run)(bench *), double reading)
 {
+	if (!strstr(name, wanted))
+		return 0;
 	const double elements = (double)b->e->bins * (double)b->e->pixels;
 	double wall = INFINITY, cpu = INFINITY;
 	for (int i = 0; i < 5; i++) {
@@ -106,17 +109,18 @@ int main(int argc, char **argv)
 		evidence_q(b.e, i, b.f[i].q);
 		b.weight[i] = 2;
 	}
+	const char *wanted = argc > 2 ? argv[2] : "";
 	printf("%zu bins x %zu pixels, %.2f GB\n", b.e->bins, b.e->pixels, 8e-9 * (double)(b.e->bins * b.e->pixels));
-	const double reading = report("reading", &b, read_all, 0);
+	const double reading = report("reading", wanted, &b, read_all, 0);
 	b.p = (optics_parameters){.C_A = {[C10] = -120, [C12a] = 25, [C12b] = -15}, .rotation_rad = 0.3};
-	report("S, W quadratic", &b, compute, reading);
+	report("S, W quadratic", wanted, &b, compute, reading);
 	b.parameters = 4;
-	report("derivatives quadratic", &b, compute, reading);
+	report("derivatives quadratic", wanted, &b, compute, reading);
 	b.p.C_A[C21a] = 500;
 	b.p.C_A[C30] = 1e5;
 	b.parameters = 0;
-	report("S, W general", &b, compute, reading);
+	report("S, W general", wanted, &b, compute, reading);
 	b.parameters = 9;
-	report("derivatives, nine", &b, compute, reading);
+	report("derivatives, nine", wanted, &b, compute, reading);
 	return 0;
 }

@@ -1,7 +1,8 @@
 /* A backend against the oracle's golden vectors: S, W, L and derivatives, phase images, search.
  *
  * Bounds: G comes as float32, whose relative rounding is at most 6e-8 per element; S and the images are sums of it with independent
- * signs, so 1e-6 of the largest value is safe; W does not depend on G and must agree to double rounding. */
+ * signs, so 1e-6 of the largest value is safe; W does not depend on G and must agree to double rounding, but on the CPU where a general chi's
+ * sines are of single precision (thin.h), and kappa with it: 1e-7 of the largest is safe for errors with independent signs. */
 #ifndef UNIT_BACKEND_CHECKS_H
 #define UNIT_BACKEND_CHECKS_H
 
@@ -50,6 +51,12 @@ static double largest(const npy *a)
 	return most;
 }
 
+/* What W may be off by where the sines are of single precision. */
+static double single_W(const backend *b, const optics_parameters *p)
+{
+	return b == &backend_cpu && p->thickness_A == 0 && chi_from_coefficients(p->C_A, 1).degree > 2 ? 1e-7 : 0;
+}
+
 static void check_sums(const backend *b, const char *folder, const char *name, const evidence *e, const optics_parameters *p, sums *out, frequency *f)
 {
 	const npy S = npy_read(folder, "S.npy"), W = npy_read(folder, "W.npy");
@@ -65,7 +72,7 @@ static void check_sums(const backend *b, const char *folder, const char *name, c
 		worst_W = fmax(worst_W, fabs(out[i].W - creal(npy_at(&W, i))));
 	}
 	CHECK(worst_S < 1e-6 * largest(&S), "%s: S (%.1e of the largest)", name, worst_S / largest(&S));
-	CHECK(worst_W < 1e-11 * largest(&W), "%s: W (%.1e of the largest)", name, worst_W / largest(&W));
+	CHECK(worst_W < (1e-11 + single_W(b, p)) * largest(&W), "%s: W (%.1e of the largest)", name, worst_W / largest(&W));
 }
 
 static void check_matrix(const char *folder, const char *name, const char *file, const double *got, size_t n, double bound)
@@ -108,7 +115,7 @@ static void check_derivatives(const backend *b, const char *folder, const char *
 	CHECK(worst < 1e-6, "%s: dL (%.1e of sqrt(J L))", name, worst);
 	check_matrix(folder, name, "d2L.npy", out.hessian, n, 1e-4);
 	check_matrix(folder, name, "gauss_newton.npy", out.gauss_newton, n, 1e-5);
-	check_matrix(folder, name, "sum_kappa.npy", out.sum_kappa, n, 1e-9);
+	check_matrix(folder, name, "sum_kappa.npy", out.sum_kappa, n, 1e-9 + single_W(b, p));
 }
 
 static void check_mean_phase(const backend *b, const char *folder, const char *name, const evidence *e, const optics_parameters *p)
@@ -281,31 +288,33 @@ static double matrix_difference(const double *a, const double *b, size_t n)
 	return worst;
 }
 
-static void check_likelihood(const char *name, const likelihood *a, const likelihood *b, size_t n)
+/* `single`: what sums of single precision may be off by (quadratic.h), 0 where both are of double. */
+static void check_likelihood(const char *name, const likelihood *a, const likelihood *b, size_t n, double single)
 {
 	double gradient = 0;
 	for (size_t i = 0; i < n; i++)
 		gradient = fmax(gradient, fabs(a->gradient[i] - b->gradient[i]) / sqrt(b->L * b->gauss_newton[i * n + i]));
 	CHECK(fabs(a->L / b->L - 1) < 1e-12 && a->multiplicity == b->multiplicity, "%s: L (%.1e)", name, a->L / b->L - 1);
-	CHECK(gradient < 1e-11, "%s: gradient by %zu parameters (%.1e of sqrt(J L))", name, n, gradient);
-	CHECK(matrix_difference(a->hessian, b->hessian, n) < 1e-9, "%s: Hessian (%.1e)", name, matrix_difference(a->hessian, b->hessian, n));
+	CHECK(gradient < 1e-11 + single, "%s: gradient by %zu parameters (%.1e of sqrt(J L))", name, n, gradient);
+	CHECK(matrix_difference(a->hessian, b->hessian, n) < 1e-9 + single, "%s: Hessian (%.1e)", name, matrix_difference(a->hessian, b->hessian, n));
 	CHECK(matrix_difference(a->gauss_newton, b->gauss_newton, n) < 1e-9, "%s: J (%.1e)", name,
 	      matrix_difference(a->gauss_newton, b->gauss_newton, n));
 	CHECK(matrix_difference(a->sum_kappa, b->sum_kappa, n) < 1e-9, "%s: sum kappa (%.1e)", name,
 	      matrix_difference(a->sum_kappa, b->sum_kappa, n));
 }
 
-/* Both sum in double; the search's transforms are of float. */
+/* Both sum in double, but the CPU where chi is quadratic; the search's transforms are of float. */
 static void check_against_cpu(const computed *c, const golden_case *g)
 {
 	computed cpu = compute(&backend_cpu, g);
 	const double sums_off = difference((const double *)c->sums, (const double *)cpu.sums, 5 * cpu.sums_count);
 	const double score_off = difference(c->score, cpu.score, cpu.candidates), image_off = difference(c->image, cpu.image, cpu.image_count);
+	const bool quadratic = g->p.thickness_A == 0 && chi_from_coefficients(g->p.C_A, g->e->geometry.wavelength_A).degree <= 2;
 	CHECK(sums_off < 1e-12, "%s: S, W, U as on the CPU (%.1e)", g->name, sums_off);
 	CHECK(score_off < 1e-5, "%s: search as on the CPU (%.1e)", g->name, score_off);
 	CHECK(image_off < 1e-6 && fabs(c->variance / cpu.variance - 1) < 1e-6, "%s: mean phase as on the CPU (%.1e)", g->name, image_off);
-	check_likelihood(g->name, &c->few, &cpu.few, 4);
-	check_likelihood(g->name, &c->all, &cpu.all, FIT_PARAMETERS);
+	check_likelihood(g->name, &c->few, &cpu.few, 4, quadratic ? 2e-6 : 0);
+	check_likelihood(g->name, &c->all, &cpu.all, FIT_PARAMETERS, 0);
 	computed_free(&cpu);
 }
 

@@ -178,14 +178,14 @@ static void check_exact(const char *name, size_t R, size_t C, double step_A, siz
 	free_scan(&s);
 }
 
-/* Where no frequency has an alias joint is ls; on an even axis the Nyquist frequency is its own. */
+/* Where no frequency has an alias joint, summed in double, is ls, summed in single precision; on an even axis the Nyquist frequency is its own. */
 static void check_fine_scan(size_t R, size_t C, bool even)
 {
 	scan s = make_scan(R, C, 9, 0.3);
 	free(fill_scan(&s, &defocused, 1));
 	images x = reconstruct_both(&s.e, &defocused, 1, 1e-3);
 	const double off = difference(x.joint, x.ls, x.count);
-	CHECK(even ? off > 1e-6 : off < 1e-13 && fabs(x.amplification - 1) < 1e-12, "%zu x %zu, not upsampled: off ls by %.1e", R, C, off);
+	CHECK(even ? off > 1e-6 : off < 1e-7 && fabs(x.amplification - 1) < 1e-12, "%zu x %zu, not upsampled: off ls by %.1e", R, C, off);
 	free_images(&x);
 	free_scan(&s);
 }

@@ -103,7 +103,7 @@ static double element(const json_t *object, const char *key, size_t i)
 }
 
 /* The evidence of acquisition `folder` ("even", "odd"), every bin of the half plane stored. Lives as long as the program. */
-static evidence *evidence_vector(const char *folder)
+__attribute__((unused)) static evidence *evidence_vector(const char *folder)
 {
 	KEEP_BEGIN;
 	evidence *e = calloc(1, sizeof *e);
@@ -140,7 +140,7 @@ static evidence *evidence_vector(const char *folder)
 }
 
 /* The parameters of a case.json of an acquisition that is transposed or not. */
-static optics_parameters parameters_vector(const json_t *c, bool transposed)
+__attribute__((unused)) static optics_parameters parameters_vector(const json_t *c, bool transposed)
 {
 	optics_parameters p = {.transposed = transposed, .thickness_A = number(c, "thickness_A"), .rotation_rad = number(c, "rotation_rad"),
 	                       .tilt_rad = {element(c, "tilt_rad", 0), element(c, "tilt_rad", 1)}};

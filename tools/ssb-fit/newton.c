@@ -5,7 +5,7 @@
 #include "tools/ssb-fit/scales.h"
 #include "tools/transfer/optics_io.h"
 
-static const double ROUNDING = 1e-13;    /* of L: gains below it cannot be told from rounding */
+static const double ROUNDING = 1e-8;     /* of L: gains below it cannot be told from rounding; each S is a sum in single precision */
 static const double FIRST_RADIUS = 1, LEAST_RADIUS = 1e-9, MOST_RADIUS = 3; /* rad */
 static const double FLAT = 1e-12;        /* of the largest curvature: a direction without any */
 enum { MATRIX = FIT_PARAMETERS * FIT_PARAMETERS };

@@ -12,4 +12,12 @@ bool cpu_search(const evidence *e, const optics_parameters *p, const size_t *bin
                 size_t count, double *score, ssb_error *err);
 bool cpu_mean_phase(const evidence *e, const optics_parameters *p, size_t factor, double *image, double *variance, ssb_error *err);
 
+/* Derivatives are summed task by task, each by one thread, then over the tasks in order: how many bins a task has, whatever the number of
+ * threads. */
+static inline size_t bins_per_task(size_t count)
+{
+	enum { LEAST_BINS = 64, MOST_TASKS = 256 };
+	return count / MOST_TASKS > LEAST_BINS ? (count + MOST_TASKS - 1) / MOST_TASKS : LEAST_BINS;
+}
+
 #endif

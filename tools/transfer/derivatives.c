@@ -13,9 +13,9 @@
 #include <string.h>
 #include "tools/transfer/host.h"
 #include "tools/transfer/moments.h"
+#include "tools/transfer/quadratic.h"
 #include "tools/transfer/rows.h"
 
-enum { LEAST_BINS = 64, MOST_TASKS = 256 }; /* a task has tables of its own */
 enum { BLOCK = 4, BLOCKS = 3, MOST_MOMENT = 10 }; /* moments up to degree 10, eleven powers in three vectors */
 
 typedef double lanes __attribute__((vector_size(BLOCK * sizeof(double))));
@@ -728,12 +728,6 @@ static void add_doubles(double *to, const double *from, size_t n)
 		to[i] += from[i];
 }
 
-/* How many bins a task has, whatever the number of threads. */
-static size_t bins_per_task(size_t count)
-{
-	return count / MOST_TASKS > LEAST_BINS ? (count + MOST_TASKS - 1) / MOST_TASKS : LEAST_BINS;
-}
-
 /* Each task is summed in order by one thread, then the tasks in order: the same for any thread count. */
 static bool sum_tasks(const model *m, const evidence *e, const row_table *table, const frequency *f, size_t count, const double *weight,
                       const sums *known, likelihood *part, double *tables)
@@ -757,30 +751,42 @@ static bool sum_tasks(const model *m, const evidence *e, const row_table *table,
 	return ok;
 }
 
+/* Any parameters, in double precision. */
+static bool general_derivatives(const evidence *e, const row_table *table, const int *parameter, size_t n, const frequency *f, size_t count,
+                                const double *weight, const sums *known, size_t tasks, likelihood *part, likelihood *out)
+{
+	model m;
+	bool ok = model_make(&m, table, parameter, n);
+	double *tables = calloc((tasks + 1) * tables_size(&m) + PAIR_TABLES * m.single.size + 1, sizeof *tables);
+	ok = ok && tables && sum_tasks(&m, e, table, f, count, weight, known, part, tables);
+	if (ok) {
+		double *all = tables + tasks * tables_size(&m);
+		for (size_t i = 0; i < tasks; i++)
+			add_doubles(all, tables + i * tables_size(&m), tables_size(&m));
+		add_pairs(&m, all, all + tables_size(&m), out);
+		add_mixed(&m, all, out);
+	}
+	free(tables);
+	free(m.aberration);
+	return ok;
+}
+
 bool cpu_derivatives(const evidence *e, const optics_parameters *p, const int *parameter, size_t n, const frequency *f, size_t count,
                      const double *weight, const sums *known, likelihood *out, ssb_error *err)
 {
 	memset(out, 0, sizeof *out);
 	const size_t bins = bins_per_task(count), tasks = (count + bins - 1) / bins;
 	row_table table = {0};
-	model m = {0};
-	bool ok = row_table_make(&table, e, p) && model_make(&m, &table, parameter, n);
 	likelihood *part = calloc(tasks + 1, sizeof *part);
-	double *tables = calloc((tasks + 1) * tables_size(&m) + PAIR_TABLES * m.single.size + 1, sizeof *tables);
-	ok = ok && part && tables && sum_tasks(&m, e, &table, f, count, weight, known, part, tables);
-	if (ok) {
-		double *all = tables + tasks * tables_size(&m);
-		for (size_t i = 0; i < tasks; i++) {
-			add_doubles((double *)out, (const double *)&part[i], sizeof *out / sizeof(double));
-			add_doubles(all, tables + i * tables_size(&m), tables_size(&m));
-		}
-		add_pairs(&m, all, all + tables_size(&m), out);
-		add_mixed(&m, all, out);
-		likelihood_mirror(out, n);
-	}
-	free(tables);
+	bool ok = part && row_table_make(&table, e, p);
+	if (ok && quadratic_derivatives_suit(&table, parameter, n))
+		ok = quadratic_derivatives(e, &table, parameter, n, f, count, weight, known, part);
+	else if (ok)
+		ok = general_derivatives(e, &table, parameter, n, f, count, weight, known, tasks, part, out);
+	for (size_t i = 0; ok && i < tasks; i++)
+		add_doubles((double *)out, (const double *)&part[i], sizeof *out / sizeof(double));
+	likelihood_mirror(out, n);
 	free(part);
-	free(m.aberration);
 	row_table_free(&table);
 	return ok ? evidence_is_sound(e, err) : ssb_fail(err, SSB_RUNTIME, "out of memory");
 }

@@ -28,20 +28,6 @@ ALWAYS_INLINE void add_run(const row_part *p, const float *G, const float *e_re,
 	}
 }
 
-/* The hard pixels of a row, without those between the terms. */
-ALWAYS_INLINE void add_hard(const row_part *p, const float *G, const float *e_re, const float *e_im, row_sums *sum)
-{
-	const int32_t *m = p->b[0], *n = p->b[1];
-	const int left = n[HARD_FROM] < m[HARD_FROM];
-	const int32_t *first = p->b[left], *second = p->b[!left];
-	if (first[HARD_TO] + PAIRS <= second[HARD_FROM]) { /* lest a vector of one ends in the other */
-		add_run(p, G, e_re, e_im, first[HARD_FROM], first[HARD_TO], sum);
-		add_run(p, G, e_re, e_im, second[HARD_FROM], second[HARD_TO], sum);
-	} else {
-		add_run(p, G, e_re, e_im, first[HARD_FROM], first[HARD_TO] > second[HARD_TO] ? first[HARD_TO] : second[HARD_TO], sum);
-	}
-}
-
 /* Add a term's soft pixels of a row to x = sum of G e^{-iL_c k_c} a, and to W: both squares, and the products not yet counted. */
 ALWAYS_INLINE void add_soft(row_part *p, int term, const soft_list soft[2], const float *G, const float *e_re, const float *e_im, double x[2],
                             double W[2])
@@ -68,7 +54,7 @@ ALWAYS_INLINE void add_doubles(const floats *v, double re, double im, doubles *b
 }
 
 /* X_-+ and W's two sums of one q. */
-KERNEL static void add_rows(const quadratic_worker *w, const float *G, double X[2][2], double W[2])
+LANES_KERNEL static void add_rows(const quadratic_worker *w, const float *G, double X[2][2], double W[2])
 {
 	const row_table *t = w->rows;
 	const spans *s = &w->spans;
@@ -76,11 +62,13 @@ KERNEL static void add_rows(const quadratic_worker *w, const float *G, double X[
 	row_part p = {.soft = {0, 0}};
 	for (size_t i = 0; i < t->rows; i++) {
 		row_sums sum = {{{{0}}}};
+		int32_t run[2][2];
 		row_prefetch(t, s, i + ROWS_AHEAD, G);
 		if (!row_part_take(&p, s, i))
 			continue;
-		const float *g = row_G(w, i, G), *e_re = w->e_re[0] + 2 * t->row[i].column, *e_im = w->e_im[0] + 2 * t->row[i].column;
-		add_hard(&p, g, e_re, e_im, &sum);
+		const float *g = row_G(t, i, G, w->tail), *e_re = w->e_re[0] + 2 * t->row[i].column, *e_im = w->e_im[0] + 2 * t->row[i].column;
+		for (int k = 0; k < row_runs(&p, run); k++)
+			add_run(&p, g, e_re, e_im, run[k][0], run[k][1], &sum);
 		for (int term = 0; term < 2; term++) {
 			double x[2] = {0, 0};
 			add_doubles(&sum.with[term][0], w->row_re[i], w->row_im[i], &all.by[term][0], &all.by[term][1]);

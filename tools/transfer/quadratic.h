@@ -9,7 +9,7 @@
 #ifndef TRANSFER_QUADRATIC_H
 #define TRANSFER_QUADRATIC_H
 
-#include "tools/transfer/backend.h"
+#include "tools/transfer/cpu.h"
 #include "tools/transfer/rows.h"
 
 /* Whether these parameters are such. */
@@ -17,5 +17,12 @@ bool quadratic_suits(const row_table *t);
 
 /* S and W at each frequency; false when memory runs out. */
 bool quadratic_sums(const evidence *e, const row_table *t, const frequency *f, size_t count, sums *out);
+
+/* Whether the parameters fitted are among C10, C12a, C12b and the rotation, too. */
+bool quadratic_derivatives_suit(const row_table *t, const int *parameter, size_t n);
+
+/* As derivatives of backend.h, one part per task of bins_per_task frequencies, lower triangles; false when memory runs out. */
+bool quadratic_derivatives(const evidence *e, const row_table *t, const int *parameter, size_t n, const frequency *f, size_t count,
+                           const double *weight, const sums *known, likelihood *part);
 
 #endif

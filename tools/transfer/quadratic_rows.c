@@ -5,7 +5,7 @@
 bool quadratic_worker_make(quadratic_worker *w, const span_table *table, int powers)
 {
 	const row_table *rows = table->rows;
-	const size_t columns = 2 * (rows->columns + PAIRS);
+	const size_t columns = 2 * (rows->columns + FLOATS);
 	*w = (quadratic_worker){.rows = rows, .table = table, .powers = powers};
 	w->scratch = malloc(rows->pixels.pixels * sizeof *w->scratch);
 	w->row_re = malloc((2 * rows->rows + 1) * sizeof *w->row_re);

@@ -34,7 +34,7 @@ bool row_table_make(row_table *t, const evidence *e, const optics_parameters *p)
 	t->chi = row_polynomial(t, &x->chi);
 	t->columns = (size_t)(right - left) + 1;
 	t->row = malloc((e->pixels + 1) * sizeof *t->row);
-	t->c = calloc(t->columns + LANES, sizeof *t->c);
+	t->c = calloc(t->columns + COLUMN_ROOM, sizeof *t->c);
 	if (!t->row || !t->c) {
 		row_table_free(t);
 		return false;

@@ -14,7 +14,7 @@
 
 /* A piece holds at most PIECE pixels. Loops over one run to a multiple of LANES, so that no scalar code is left at their end: arrays of
  * PIECE_ROOM hold it. Beyond the pixels, and outside a term's interval, the amplitude is 0 and all else may be anything finite. */
-enum { PIECE = 64, LANES = 4, PIECE_ROOM = PIECE + LANES };
+enum { PIECE = 64, LANES = 4, PIECE_ROOM = PIECE + LANES, COLUMN_ROOM = 8 };
 
 ALWAYS_INLINE size_t whole_lanes(size_t n)
 {
@@ -37,7 +37,7 @@ typedef struct row_table {
 	polynomial chi;
 	size_t rows, columns, most_pieces;
 	pixel_row *row;
-	double *c;           /* columns + LANES: k_c */
+	double *c;           /* columns + COLUMN_ROOM: k_c */
 } row_table;
 
 /* False when memory runs out. */

@@ -39,7 +39,7 @@ void span_table_free(span_table *t)
 
 bool spans_make(spans *s, const span_table *t)
 {
-	enum { DOUBLES = 5 };
+	enum { DOUBLES = 8 };
 	const size_t rows = (t->rows->rows + 1) & ~(size_t)1, pixels = (t->rows->pixels.pixels + 1) & ~(size_t)1;
 	const size_t per_term = DOUBLES * pixels * sizeof(double) + (pixels + BOUNDS * rows) * sizeof(int32_t);
 	*s = (spans){.memory = malloc(2 * per_term)};
@@ -47,10 +47,11 @@ bool spans_make(spans *s, const span_table *t)
 		return false;
 	for (int term = 0; term < 2; term++) {
 		double *d = (double *)((char *)s->memory + (size_t)term * per_term);
-		double **const arrays[DOUBLES] = {&s->soft[term].r, &s->soft[term].c, &s->soft[term].a, &s->soft[term].a_r, &s->soft[term].a_rr};
+		soft_list *l = &s->soft[term];
+		double **const arrays[DOUBLES] = {&l->r, &l->c, &l->a, &l->a_r, &l->a_rr, &l->re, &l->im, &l->beat};
 		for (int i = 0; i < DOUBLES; i++, d += pixels)
 			*arrays[i] = d;
-		s->soft[term].pixel = (uint32_t *)d;
+		l->pixel = (uint32_t *)d;
 		for (size_t i = 0; i < BOUNDS; i++)
 			s->bound[term][i] = (int32_t *)d + pixels + i * rows;
 	}
@@ -136,5 +137,52 @@ void spans_weigh(spans *s, const span_table *t)
 	for (int term = 0; term < 2; term++) {
 		soft_list *l = &s->soft[term];
 		weigh(t->rows->pixels.aperture, &t->rows->pixels, l->pixel, l->r, l->c, l->count, l->a);
+	}
+}
+
+KERNEL static void slopes(const pixel_table *t, const uint32_t *restrict pixel, const double *restrict r, const double *restrict c, size_t n,
+                          const double turn[2], const double grow[2], double *restrict a, double *restrict a_r, double *restrict a_rr)
+{
+	const double *A = t->aperture, alpha = t->semiangle, sampling[2] = {t->sampling[0], t->sampling[1]};
+	for (size_t i = 0; i < n; i++) {
+		const double v[2] = {r[i], c[i]};
+		double g[2], H[3], by[FRAME_DERIVATIVES];
+		a[i] = A[pixel[i]] * aperture_gradient(v, alpha, alpha, sampling, g, H);
+		frame_derivatives(g, H, turn, grow, -1, by);
+		a_r[i] = A[pixel[i]] * by[BY_R];
+		a_rr[i] = A[pixel[i]] * by[BY_RR];
+	}
+}
+
+void spans_slopes(spans *s, const span_table *t, const row_frequency *f)
+{
+	const double sense = t->rows->pixels.transposed ? -1 : 1;
+	for (int term = 0; term < 2; term++) {
+		const double sign = term == 0 ? -1 : 1;
+		const double turn[2] = {sign * sense * f->q[1], -sign * sense * f->q[0]}, grow[2] = {-sign * f->q[0], -sign * f->q[1]};
+		soft_list *l = &s->soft[term];
+		slopes(&t->rows->pixels, l->pixel, l->r, l->c, l->count, turn, grow, l->a, l->a_r, l->a_rr);
+	}
+}
+
+/* re, im hold psi of the term and of the other. */
+KERNEL static void turn(double *restrict re, double *restrict im, double *restrict beat, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		double unused;
+		sine_cosine(re[i] - im[i], &unused, &beat[i]);
+		sine_cosine(re[i], &im[i], &re[i]);
+	}
+}
+
+void spans_phases(spans *s, const row_frequency *f)
+{
+	for (int term = 0; term < 2; term++) {
+		const double sign = term == 0 ? 1 : -1;
+		const double h[2] = {sign * f->h[0], sign * f->h[1]}; /* u = k -+ h from k -+ q, and of the other term */
+		soft_list *l = &s->soft[term];
+		polynomial_values(&f->psi, l->r, l->c, h[0], h[1], l->count, l->re);
+		polynomial_values(&f->psi, l->r, l->c, 3 * h[0], 3 * h[1], l->count, l->im);
+		turn(l->re, l->im, l->beat, l->count);
 	}
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 #include "tools/transfer/quadratic.h"
 #include "tools/transfer/rows.h"
+#include "tools/transfer/thin.h"
 
 /* gamma and G over a piece, with one term's amplitude and exponential. */
 typedef struct piece_gamma {
@@ -84,8 +85,9 @@ bool cpu_sums(const evidence *e, const optics_parameters *p, const frequency *f,
 	row_table table;
 	if (!row_table_make(&table, e, p))
 		return ssb_fail(err, SSB_RUNTIME, "out of memory");
-	const bool ok = !with_U && quadratic_suits(&table) ? quadratic_sums(e, &table, f, count, out)
-	                                                   : general_sums(e, &table, f, count, with_U, out);
+	const bool ok = with_U || table.pixels.thickness != 0 ? general_sums(e, &table, f, count, with_U, out)
+	                : quadratic_suits(&table)             ? quadratic_sums(e, &table, f, count, out)
+	                                                      : thin_sums(e, &table, f, count, out);
 	row_table_free(&table);
 	return ok ? evidence_is_sound(e, err) : ssb_fail(err, SSB_RUNTIME, "out of memory");
 }
