@@ -132,14 +132,14 @@ static size_t neighbour_starts(const fit_problem *problem, start *out)
 	const double *C10_A = problem->range_A[0];
 	const double range_A = fmax(fabs(C10_A[0]), fabs(C10_A[1])) + problem->range_A[1][1];
 	size_t count = 0;
-	for (int t = 0; t < 2; t++) {
+	double M[2][2];
+	const bool found = neighbour_matrix(problem->e, range_A, M);
+	for (int t = 0; t < 2 && found; t++) {
 		const bool transposed = t;
 		if (problem->transposed_given && transposed != problem->held.transposed)
 			continue;
 		const neighbour_estimate n =
-			neighbour_start(problem->e, range_A, problem->fits[ROTATION] ? NULL : &problem->held.rotation_rad, &transposed);
-		if (!n.found)
-			continue;
+			neighbour_from_matrix(problem->e, (const double(*)[2])M, problem->fits[ROTATION] ? NULL : &problem->held.rotation_rad, &transposed);
 		start s = {.origin = "neighbours", .p = problem->held};
 		s.p.transposed = transposed;
 		s.p.rotation_rad = n.rotation_rad;

@@ -71,4 +71,8 @@ typedef struct neighbour_estimate {
  * is halved until it has. rotation_rad, transposed: NULL to estimate, else held. */
 neighbour_estimate neighbour_start(const evidence *e, double range_A, const double *rotation_rad, const bool *transposed);
 
+/* Its two halves, for those who ask for both transpositions: M in the detector frame (A^2; false: not found), and what it says. */
+bool neighbour_matrix(const evidence *e, double range_A, double M[2][2]);
+neighbour_estimate neighbour_from_matrix(const evidence *e, const double M[2][2], const double *rotation_rad, const bool *transposed);
+
 #endif

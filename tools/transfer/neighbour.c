@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_DISTANCES = 16, MOST_STEPS = 40, LEAST_BINS = 12 };
+enum { MOST_DISTANCES = 16, MOST_STEPS = 40, LEAST_BINS = 12, MOST_BINS = 1024 };
 static const double LEAST_RANGE_A = 20;
 
 /* Pairs of BF pixels `distance` apart along `axis`. */
@@ -14,6 +14,9 @@ typedef struct pair_list {
 	size_t count;
 	uint32_t (*pair)[2]; /* (k + e, k) */
 } pair_list;
+
+/* A bin and its weight in the fit. */
+typedef struct weighed { size_t bin; double weight; } weighed;
 
 /* The bins that are used and, per pair list, D: row-major [list][bin]. */
 typedef struct correlations {
@@ -60,15 +63,40 @@ static double disk_radius(const evidence *e)
 
 /* A bin's weight: with the excess power p, its noise deviation v and sigma^2 = mean counts, sigma^2 max(p - v, 0) / (v^2 + 2 sigma^2 p):
  * Bragg spots stand out of empty bins. */
-static double bin_weight(const evidence *e, size_t bin)
+static double bin_weight(const evidence *e, size_t bin, double v2, double sigma2)
 {
-	double v2 = 0, sum = 0;
+	const double p = evidence_excess(e, bin), above = p - sqrt(v2);
+	return above > 0 ? evidence_multiplicity(e, bin) * sigma2 * above / (v2 + 2 * sigma2 * p) : 0;
+}
+
+static int heavier_first(const void *a, const void *b)
+{
+	const weighed *x = a, *y = b;
+	return x->weight != y->weight ? (x->weight < y->weight) - (x->weight > y->weight) : (x->bin > y->bin) - (x->bin < y->bin);
+}
+
+/* The bins below q_most that have a weight, the heaviest MOST_BINS of them: those far below add noise alone. Returns how many. */
+static size_t weigh(const evidence *e, double q_most, weighed *list)
+{
+	double v2 = 0, sum = 0, q[2];
+	size_t near = 0, count = 0;
 	for (size_t b = 0; b < e->pixels; b++) {
 		v2 += e->counts[b] * e->counts[b];
 		sum += e->counts[b];
 	}
-	const double sigma2 = sum / (double)e->pixels, p = evidence_excess(e, bin), above = p - sqrt(v2);
-	return above > 0 ? evidence_multiplicity(e, bin) * sigma2 * above / (v2 + 2 * sigma2 * p) : 0;
+	for (size_t i = 0; i < e->bins; i++) {
+		evidence_q(e, i, q);
+		if (evidence_multiplicity(e, i) > 0 && hypot(q[0], q[1]) < q_most)
+			list[near++].bin = i;
+	}
+#pragma omp parallel for schedule(dynamic, 64)
+	for (size_t i = 0; i < near; i++)
+		list[i].weight = bin_weight(e, list[i].bin, v2, sum / (double)e->pixels);
+	for (size_t i = 0; i < near; i++)
+		if (list[i].weight > 0)
+			list[count++] = list[i];
+	qsort(list, count, sizeof *list, heavier_first);
+	return count < MOST_BINS ? count : MOST_BINS;
 }
 
 static double complex correlate(const float complex *G, const pair_list *list)
@@ -85,24 +113,20 @@ static double complex correlate(const float complex *G, const pair_list *list)
 
 static bool correlate_all(correlations *c, const evidence *e, double q_most, const pair_list *list, size_t lists)
 {
-	size_t *bin = malloc(e->bins * sizeof *bin);
-	*c = (correlations){.lists = lists, .q = malloc(e->bins * sizeof *c->q), .D = calloc(lists * e->bins + 1, sizeof *c->D)};
+	weighed *bin = malloc(e->bins * sizeof *bin);
+	*c = (correlations){.lists = lists, .q = malloc(MOST_BINS * sizeof *c->q), .D = calloc(lists * MOST_BINS, sizeof *c->D)};
 	bool ok = bin && c->q && c->D;
-	for (size_t i = 0; ok && i < e->bins; i++) {
-		evidence_q(e, i, c->q[c->bins]);
-		if (evidence_multiplicity(e, i) > 0 && hypot(c->q[c->bins][0], c->q[c->bins][1]) < q_most)
-			bin[c->bins++] = i;
-	}
+	c->bins = ok ? weigh(e, q_most, bin) : 0;
 #pragma omp parallel reduction(&& : ok)
 	{
 		float complex *scratch = malloc(e->pixels * sizeof *scratch);
 		ok = ok && scratch;
 #pragma omp for schedule(dynamic, 16)
 		for (size_t i = 0; i < c->bins; i++) {
-			const double weight = ok ? bin_weight(e, bin[i]) : 0;
-			const float complex *G = weight > 0 ? evidence_G(e, bin[i], 0, e->pixels, scratch) : NULL;
+			const float complex *G = ok ? evidence_G(e, bin[i].bin, 0, e->pixels, scratch) : NULL;
+			evidence_q(e, bin[i].bin, c->q[i]);
 			for (size_t j = 0; j < lists; j++)
-				c->D[j * c->bins + i] = G ? weight * correlate(G, &list[j]) : 0;
+				c->D[j * c->bins + i] = G ? bin[i].weight * correlate(G, &list[j]) : 0;
 		}
 		free(scratch);
 	}
@@ -175,8 +199,8 @@ static bool climb(const double complex *D, const double (*q)[2], size_t n, doubl
 	return true;
 }
 
-/* M in the detector frame, A^2: each row from its nearest pairs outwards. */
-static bool neighbour_matrix(const evidence *e, double q_most, double M[2][2])
+/* Each row of M from its nearest pairs outwards. */
+static bool matrix_below(const evidence *e, double q_most, double M[2][2])
 {
 	pair_list list[2 * MOST_DISTANCES];
 	size_t lists = 0;
@@ -188,10 +212,7 @@ static bool neighbour_matrix(const evidence *e, double q_most, double M[2][2])
 	correlations c = {0};
 	ok = ok && correlate_all(&c, e, q_most, list, lists);
 	memset(M, 0, 2 * sizeof M[0]);
-	size_t strong = 0;
-	for (size_t i = 0; ok && i < c.bins; i++)
-		strong += c.D[i] != 0;
-	ok = ok && strong >= LEAST_BINS;
+	ok = ok && c.bins >= LEAST_BINS;
 	for (size_t i = 0; ok && i < lists; i++) {
 		const double scale = 2 * M_PI * list[i].distance * e->geometry.sampling_rad[list[i].axis] / e->geometry.wavelength_A;
 		ok = climb(c.D + i * c.bins, (const double(*)[2])c.q, c.bins, scale, M[list[i].axis]);
@@ -203,15 +224,18 @@ static bool neighbour_matrix(const evidence *e, double q_most, double M[2][2])
 	return ok;
 }
 
-neighbour_estimate neighbour_start(const evidence *e, double range_A, const double *rotation_rad, const bool *transposed)
+bool neighbour_matrix(const evidence *e, double range_A, double M[2][2])
 {
-	neighbour_estimate n = {0};
-	double M[2][2];
 	const double widest = fmax(e->geometry.sampling_rad[0], e->geometry.sampling_rad[1]);
-	while (!neighbour_matrix(e, 1 / (2 * widest * range_A), M))
+	while (!matrix_below(e, 1 / (2 * widest * range_A), M))
 		if ((range_A /= 2) < LEAST_RANGE_A)
-			return n;
-	n.found = true;
+			return false;
+	return true;
+}
+
+neighbour_estimate neighbour_from_matrix(const evidence *e, const double M[2][2], const double *rotation_rad, const bool *transposed)
+{
+	neighbour_estimate n = {.found = true};
 	n.transposed = transposed ? *transposed : M[0][0] * M[1][1] - M[0][1] * M[1][0] < 0;
 	const double *a = M[n.transposed ? 1 : 0], *b = M[n.transposed ? 0 : 1];
 	n.rotation_rad = rotation_rad ? *rotation_rad : atan2(a[1] - b[0], a[0] + b[1]);
@@ -223,4 +247,10 @@ neighbour_estimate neighbour_start(const evidence *e, double range_A, const doub
 	n.C_A[2] = (rc + cr) / 2;
 	n.transposition_decided = fabs(n.C_A[0]) > hypot(n.C_A[1], n.C_A[2]);
 	return n;
+}
+
+neighbour_estimate neighbour_start(const evidence *e, double range_A, const double *rotation_rad, const bool *transposed)
+{
+	double M[2][2];
+	return neighbour_matrix(e, range_A, M) ? neighbour_from_matrix(e, (const double(*)[2])M, rotation_rad, transposed) : (neighbour_estimate){0};
 }
