@@ -22,6 +22,7 @@ import math
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -37,7 +38,7 @@ SAMPLED_CHUNKS = 16384
 COLUMNS = ("case", "way", "stage", "wall_s", "cpu_s", "peak_rss_GB", "in_GB", "out_GB", "rate", "rate_unit", "roofline", "roofline_s", "ratio")
 AMOUNTS = ("wall_s", "cpu_s", "bytes_in", "bytes_out")
 
-Run = collections.namedtuple("Run", "wall_s cpu_s profiles")
+Run = collections.namedtuple("Run", "wall_s cpu_s memory profiles")
 
 
 @dataclasses.dataclass
@@ -195,12 +196,12 @@ def memory_for(output_in_memory):
 def run(*commands, into=None):
     """Commands as a pipeline, each with --profile. `into`: the output file, whose memory is not the tools'."""
     output = room_of(into) if into else 0
-    memory = f"--memory={int(memory_for(output)) >> 20}M"
+    memory = memory_for(output)
     logs = [tempfile.TemporaryFile("w+") for _ in commands]
     source, processes, start = subprocess.DEVNULL, [], time.monotonic()
     for i, command in enumerate(commands):
         last = i == len(commands) - 1
-        p = subprocess.Popen([BUILD / "bin" / command[0], *map(str, command[1:]), "--profile", memory], stdin=source, stderr=logs[i],
+        p = subprocess.Popen([BUILD / "bin" / command[0], *map(str, command[1:]), "--profile", f"--memory={int(memory) >> 20}M"], stdin=source, stderr=logs[i],
                              stdout=subprocess.DEVNULL if last else subprocess.PIPE, env={**os.environ, "SOURCE_DATE_EPOCH": "0"})
         if i:
             source.close()
@@ -216,7 +217,7 @@ def run(*commands, into=None):
     texts = [log.seek(0) or log.read() for log in logs]
     if failed:
         raise Failed(" | ".join(text.strip().splitlines()[-1] for text, p in zip(texts, processes) if p.returncode and text.strip()) or "killed")
-    return Run(wall_s, cpu_s, [json.loads(line) for text in texts for line in text.splitlines() if line.startswith("{")])
+    return Run(wall_s, cpu_s, memory, [json.loads(line) for text in texts for line in text.splitlines() if line.startswith("{")])
 
 
 class Work:
@@ -321,6 +322,7 @@ def measure(case, way, kept, work, o, notes):
     for name, commands, output in stages(case, way, kept, work, o, paths):
         say(case.name, way, name)
         runs[name] = run(*commands, into=output)
+    notes.append(f"{case.name} {way}: --memory " + ", ".join(f"{name} {r.memory / GB:.1f} GB" for name, r in runs.items()))
     header = json.loads(subprocess.run([BUILD / "bin/ssb-info", "--json", paths["spectrum"]], capture_output=True, text=True).stdout)
     shape = next(a["shape"] for a in header["arrays"] if a["name"] == "G")
     truth = json.load(open(f"{kept / case.acquisition}_truth.json"))
@@ -528,4 +530,5 @@ def main():
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that what lies in memory goes
     sys.exit(main())
