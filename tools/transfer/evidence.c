@@ -1,5 +1,6 @@
 #include "tools/transfer/evidence.h"
 
+#include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -173,6 +174,8 @@ static bool open_G(evidence *e, ssb_reader *spectrum, ssb_error *err)
 		return ssb_fail(err, SSB_BAD_INPUT, "array 'G' is %s, neither c8 nor c4", ssb_dtype_name(a->dtype));
 	if (a->dtype == SSB_C4 && !meta_positive(ssb_reader_meta(spectrum), "G_scale", &scale, err))
 		return false;
+	if (a->dtype == SSB_C4 && !isnormal((float)scale))
+		return ssb_fail(err, SSB_BAD_INPUT, "'G_scale' is %g, beyond single precision", scale);
 	e->file = calloc(1, sizeof *e->file);
 	if (!e->file)
 		return ssb_fail(err, SSB_RUNTIME, "out of memory");
