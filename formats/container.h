@@ -13,7 +13,8 @@
 
 enum ssb_kind { SSB_REGION = 1, SSB_SPECTRUM = 2, SSB_FIT = 3, SSB_PHASE = 4, SSB_MAP = 5 };
 
-enum ssb_dtype { SSB_U1 = 1, SSB_U2, SSB_U4, SSB_U8, SSB_I4, SSB_F4, SSB_F8, SSB_C8, SSB_C16 }; /* names as in numpy: bytes per element */
+enum ssb_dtype { SSB_U1 = 1, SSB_U2, SSB_U4, SSB_U8, SSB_I4, SSB_F4, SSB_F8, SSB_C8, SSB_C16,
+                 SSB_C4 }; /* names as in numpy: bytes per element; c4 is two IEEE halves */
 
 enum ssb_codec { SSB_RAW = 0, SSB_ZSTD = 1 }; /* SSB_ZSTD shuffles the bytes of elements wider than one byte first */
 

@@ -6,6 +6,7 @@ static const char *const kind_names[] = {[SSB_REGION] = "region", [SSB_SPECTRUM]
 static const struct { const char *name; size_t size; } dtypes[] = {
 	[SSB_U1] = {"u1", 1}, [SSB_U2] = {"u2", 2}, [SSB_U4] = {"u4", 4}, [SSB_U8] = {"u8", 8}, [SSB_I4] = {"i4", 4},
 	[SSB_F4] = {"f4", 4}, [SSB_F8] = {"f8", 8}, [SSB_C8] = {"c8", 8}, [SSB_C16] = {"c16", 16},
+	[SSB_C4] = {"c4", 4},
 };
 
 const char *ssb_kind_name(enum ssb_kind kind)
@@ -15,12 +16,12 @@ const char *ssb_kind_name(enum ssb_kind kind)
 
 const char *ssb_dtype_name(enum ssb_dtype dtype)
 {
-	return dtype >= SSB_U1 && dtype <= SSB_C16 ? dtypes[dtype].name : "unknown";
+	return dtype >= SSB_U1 && dtype <= SSB_C4 ? dtypes[dtype].name : "unknown";
 }
 
 size_t ssb_dtype_size(enum ssb_dtype dtype)
 {
-	return dtype >= SSB_U1 && dtype <= SSB_C16 ? dtypes[dtype].size : 0;
+	return dtype >= SSB_U1 && dtype <= SSB_C4 ? dtypes[dtype].size : 0;
 }
 
 uint64_t ssb_array_elements(const ssb_array *array)

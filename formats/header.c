@@ -96,7 +96,7 @@ char *header_text(const struct header *header)
 
 static bool dtype_parse(const char *name, enum ssb_dtype *dtype)
 {
-	for (*dtype = SSB_U1; *dtype <= SSB_C16; ++*dtype)
+	for (*dtype = SSB_U1; *dtype <= SSB_C4; ++*dtype)
 		if (strcmp(name, ssb_dtype_name(*dtype)) == 0)
 			return true;
 	return false;

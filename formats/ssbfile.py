@@ -5,7 +5,8 @@
     scan.kind, scan.meta["sampling_A"], scan.history     # "phase", …
     scan["phase"]                                        # numpy array; list(scan.arrays) names them
 
-Needs numpy, and zstandard only for arrays with zstd chunks. A raw array of one chunk is memory-mapped, any other is read when it is
+Needs numpy, and zstandard only for arrays with zstd chunks. Arrays are as stored, but complex halves (c4) come as complex64; a spectrum's G is
+then in units of meta["G_scale"]: scan["G"] * scan.meta.get("G_scale", 1). A raw array of one chunk is memory-mapped, any other is read when it is
 first asked for. Everything but the payloads is checked by load(); a payload is checked when its array is first asked for, at some
 100 MB/s (load(path, verify=False) leaves that out). Damage and truncation raise FormatError.
 As a program, `python3 ssbfile.py FILE` checks everything and prints a summary.
@@ -22,7 +23,7 @@ import numpy as np
 
 MAGIC = b"\x89SSB\r\n\x1a\n"
 KINDS = {1: "region", 2: "spectrum", 3: "fit", 4: "phase", 5: "map"}
-DTYPES = {1: "u1", 2: "u2", 3: "u4", 4: "u8", 5: "i4", 6: "f4", 7: "f8", 8: "c8", 9: "c16"}
+DTYPES = {1: "u1", 2: "u2", 3: "u4", 4: "u8", 5: "i4", 6: "f4", 7: "f8", 8: "c8", 9: "c16", 10: "c4"}
 RECORD = 64
 
 
@@ -244,14 +245,19 @@ class ArrayInfo:
 
     @property
     def itemsize(self):
-        return np.dtype(self.dtype).itemsize
+        return int(self.dtype[1:])
 
     @property
     def chunks(self):
         return -(-self.elements // self.chunk_elements)
 
     def holds(self, stored):
-        return stored == self.dtype or (stored[0] == self.dtype[0] == "u" and np.dtype(stored).itemsize < self.itemsize)
+        return stored == self.dtype or (stored[0] == self.dtype[0] == "u" and int(stored[1:]) < self.itemsize)
+
+
+def _view(payload, dtype):
+    """Bytes as elements; numpy has no complex halves: those are copied to complex singles."""
+    return payload.view("<f2").astype("<f4").view("<c8") if dtype == "c4" else payload.view("<" + dtype)
 
 
 class _Chunk:
@@ -267,7 +273,7 @@ class _Chunk:
         _require(self.dtype and info.holds(self.dtype) and (codec == 0 or (codec == 1 and info.codec == "zstd")),
                  f"{self.what}: its dtype or codec cannot be in this array")
         elements = min(info.chunk_elements, info.elements - number * info.chunk_elements)
-        _require(self.raw_size == elements * np.dtype(self.dtype).itemsize and self.size > 0
+        _require(self.raw_size == elements * int(self.dtype[1:]) and self.size > 0
                  and (self.raw_size // 32768 <= self.size < self.raw_size if self.packed else self.size == self.raw_size),
                  f"{self.what}: its sizes cannot be")
         self.payload = cursor.take(self.size, self.what)
@@ -278,10 +284,9 @@ class _Chunk:
             _require(xxh3(self.payload) == self.hash, f"{self.what} fails its checksum")
             _require(not np.any(self.padding), f"the padding of {self.what} is not zero")
         if not self.packed:
-            return self.payload.view("<" + self.dtype)
-        width = np.dtype(self.dtype).itemsize
-        planes = np.frombuffer(self._decompressed(), np.uint8).reshape(width, -1)
-        return np.ascontiguousarray(planes.T).reshape(-1).view("<" + self.dtype)
+            return _view(self.payload, self.dtype)
+        planes = np.frombuffer(self._decompressed(), np.uint8).reshape(int(self.dtype[1:]), -1)
+        return _view(np.ascontiguousarray(planes.T).reshape(-1), self.dtype)
 
     def _decompressed(self):
         import zstandard
@@ -319,7 +324,7 @@ class Arrays(collections.abc.Mapping):
     def _load(self, info, chunks):
         if len(chunks) == 1 and chunks[0].dtype == info.dtype:
             return chunks[0].elements(self._verify).reshape(info.shape)
-        result = np.empty(info.elements, "<" + info.dtype)
+        result = np.empty(info.elements, "<c8" if info.dtype == "c4" else "<" + info.dtype)
         for number, chunk in enumerate(chunks):
             start = number * info.chunk_elements
             result[start:start + info.chunk_elements] = chunk.elements(self._verify)

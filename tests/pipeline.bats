@@ -35,6 +35,32 @@ setup() { ln -s "$BATS_FILE_TMPDIR"/x* "$BATS_TEST_TMPDIR" && cd "$BATS_TEST_TMP
 	done
 }
 
+@test "half precision adds less than 1 % of the shot noise to the phase and moves a fit by less than 0.05 standard errors" {
+	for seed in 1 2; do
+		ssb-sim -q s$seed --scan 64x62 --detector 36x38 --radius 12 --kv 80 --step 0.3 --dose 3 --phase 0.3 --c10 -8nm --c12 2nm,20deg --rotation 15 --seed $seed
+		for precision in single half; do
+			ssb-decode -q s${seed}_master.h5 --scan 64x62 | ssb-prep -q - --kv 80 --semiangle 30 --step 0.3 --sampling 2.5 --precision $precision -o $precision$seed.spectrum
+		done
+	done
+	ssb-fit -q single1.spectrum "${search[@]}" -o single.fit
+	ssb-fit -q half1.spectrum "${search[@]}" -o half.fit
+	for x in single1 single2 half1; do ssb-recon -q $x.spectrum single.fit -o $x.phase; done
+	"$PYTHON" - <<-'PY'
+		import numpy as np, ssbfile
+		phase = {x: ssbfile.load(x + ".phase")["phase"] for x in ("single1", "single2", "half1")}
+		noise = np.std(phase["single1"] - phase["single2"]) / np.sqrt(2)
+		added = np.std(phase["half1"] - phase["single1"])
+		print(f"added {added / noise:.5f} of the noise")
+		assert 0 < added < 0.01 * noise
+		a, b = (ssbfile.load(x + ".fit") for x in ("single", "half"))
+		assert a.meta["found"] and b.meta["found"]
+		for p, q in zip(a.meta["parameters"], b.meta["parameters"]):
+		    moved = abs(p["value"] - q["value"]) / p["standard_error"]
+		    print(p["name"], f"moved by {moved:.4f} standard errors")
+		    assert moved < 0.05
+	PY
+}
+
 @test "the history tells every stage, and digests lead from one file to the next" {
 	ssb-info --json x.phase >x.json
 	"$PYTHON" - <<-'PY'

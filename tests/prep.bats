@@ -265,6 +265,27 @@ counts = rng.poisson(disk(15, 16, 10) * 20 * (1 + 0.1 * rng.normal(size=(72, 97,
 	[ ! -e y.spectrum ]
 }
 
+@test "half precision: G within half a unit in the last place, the same bytes however made" {
+	region x "
+r, c = np.indices((32, 32))
+counts = rng.poisson(disk(15, 16, 10) * 20 * (1 + 0.1 * rng.normal(size=(72, 97, 1, 1)) * (r - 15) / 10)); counts[5, :, 15, 16] = 3000"
+	ssb-prep -q x.region $given -o single.spectrum
+	ssb-prep -q -t 1 x.region $given --precision half -o x.spectrum
+	ssb-prep -q -t 2 x.region $given --precision half --memory 45M -o passes.spectrum
+	ssb-prep -q - $given --precision half <x.region >pipe.spectrum
+	cmp x.spectrum pipe.spectrum
+	cmp x.spectrum passes.spectrum
+	check '
+single = ssbfile.load("single.spectrum")
+unit, G, H = meta.pop("G_scale"), single["G"], s["G"]
+assert single.meta == meta and s.arrays.info["G"].dtype == "c4" and all((s[n] == single[n]).all() for n in s.arrays if n != "G")
+sigma, most = np.sqrt(72 * 97 * meta["I0_counts"]), s["counts_sum"].max()
+assert np.log2(unit) % 1 == 0 and max(sigma, most / 30000) <= unit < 2 * max(sigma, most / 30000)
+assert np.array_equal(H.view("f4"), (G.view("f4") / np.float32(unit)).astype("f2").astype("f4")) and np.isfinite(H).all()'
+	[ "$(stat -c %s x.spectrum)" -lt "$(($(stat -c %s single.spectrum) * 6 / 10))" ]
+	fails 2 "single|half" ssb-prep -q x.region $given --precision double -o y.spectrum
+}
+
 @test "counts in several widths, and a compressed region" {
 	region x "counts = scan(disk(15, 17, 8) * 50 + 0.5); counts[4:] *= 40; counts[7] *= 100"
 	ssb-prep -q x.region $given -o x.spectrum

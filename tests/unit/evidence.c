@@ -15,6 +15,7 @@ static json_t *sample_meta(void)
 }
 
 static const double none[1], stored[Q] = {7, 8};
+static enum ssb_dtype stored_as = SSB_C8; /* G */
 
 /* excess: `none` for a file without, else `count` of them. */
 static void write_excess(const char *path, json_t *meta, const double *excess, uint64_t count)
@@ -22,12 +23,13 @@ static void write_excess(const char *path, json_t *meta, const double *excess, u
 	const int32_t pixel[B][2] = {{5, 4}, {5, 5}, {6, 5}}, q[Q][2] = {{0, 0}, {0, 1}};
 	const uint64_t sum[B] = {40, 41, 39};
 	const float G[Q][B][2] = {{{40, 0}, {41, 0}, {39, 0}}};
+	const uint16_t halves[Q][B][2] = {{{0x4d00, 0}, {0x4d20, 0}, {0x4ce0, 0}}}; /* 20, 20.5, 19.5 */
 	const ssb_array array[] = {{"pixel_index", SSB_I4, SSB_RAW, 2, {B, 2}, B * 2, "px"},
 	                           {"counts_sum", SSB_U8, SSB_RAW, 1, {B}, B, "counts"},
 	                           {"q_index", SSB_I4, SSB_RAW, 2, {Q, 2}, Q * 2, "1"},
-	                           {"G", SSB_C8, SSB_RAW, 2, {Q, B}, B, "counts"},
+	                           {"G", stored_as, SSB_RAW, 2, {Q, B}, B, "counts"},
 	                           {"excess", SSB_F8, SSB_RAW, 1, {count}, Q, "counts^2"}};
-	const void *data[] = {pixel, sum, q, G, excess};
+	const void *data[] = {pixel, sum, q, stored_as == SSB_C4 ? (const void *)halves : G, excess};
 	const int arrays = excess == none ? 4 : 5;
 	json_t *history = json_array();
 	ssb_error err = {SSB_OK, ""};
@@ -115,6 +117,35 @@ static void check_excess(const double *excess, uint64_t count, double expected, 
 	unlink(path);
 }
 
+/* The same G in halves, in units of 2: what is read is G, from a bin's start or within it. */
+static void check_halves(double scale, const char *words)
+{
+	char path[] = "/tmp/evidence-XXXXXX";
+	const int file = mkstemp(path);
+	if (file < 0)
+		exit(1);
+	close(file);
+	json_t *meta = sample_meta();
+	if (scale)
+		json_object_set_new(meta, "G_scale", json_real(scale));
+	stored_as = SSB_C4;
+	write_sample(path, meta);
+	stored_as = SSB_C8;
+	ssb_error err = {SSB_OK, ""};
+	float complex scratch[B];
+	ssb_reader *spectrum = ssb_reader_open_kind(path, SSB_SPECTRUM, 1 << 20, &err);
+	evidence *e = spectrum ? evidence_load(spectrum, &err) : NULL;
+	if (words)
+		CHECK(!e && err.status == SSB_BAD_INPUT && strstr(err.text, words), "refused: %s", err.text);
+	else {
+		CHECK(e && crealf(evidence_G(e, 0, 0, B, scratch)[0]) == 40 && crealf(scratch[2]) == 39, "halves of a bin %s", err.text);
+		CHECK(crealf(evidence_G(e, 0, 1, 1, scratch)[0]) == 41 && evidence_excess(e, 1) == -120, "within a bin, and the next");
+	}
+	evidence_free(e);
+	ssb_reader_close(spectrum);
+	unlink(path);
+}
+
 static json_t *with(const char *key, json_t *value)
 {
 	json_t *meta = sample_meta();
@@ -132,6 +163,10 @@ int main(void)
 	check_excess(stored, Q, 8, NULL);
 	check_excess(stored, 1, 0, "'excess' does not fit");
 	check_excess((const double[]){1, INFINITY}, Q, 0, "entry 1 is not finite");
+	check_halves(2, NULL);
+	check_halves(0, "G_scale");
+	check_halves(-1, "G_scale");
+	check_halves(1e-50, "beyond single precision");
 	check_damage(false);
 	check_damage(true);
 	return test_end();

@@ -327,6 +327,38 @@ static void test_transform(size_t rows, size_t columns, bool holes)
 	release(&s);
 }
 
+/* Passes as memory says: as many bins as fit beside scratch, as the page cache leaves, whole chunks; threads where they pay. */
+static void test_plan(void)
+{
+	enum { BINS = 6400, PIXELS = 9000 };
+	synthetic s;
+	ssb_error err = {SSB_OK, ""};
+	make(&s, 16, 20, 37);
+	int32_t(*q)[2] = calloc(BINS, sizeof *q);
+	const bf_pixels wide = {PIXELS, s.bf.index, s.bf.offset}; /* planned, not transformed */
+	uint64_t *total = calloc(PIXELS, sizeof *total);
+	const size_t row = PIXELS * sizeof(float complex), scratch = transform_scratch(s.r.scan), all = BINS * row;
+	const size_t beside = passes_least_memory(s.r.scan, PIXELS, BINS) - passes_chunk_bytes(PIXELS) + scratch; /* with two threads */
+	const struct { passes_memory memory; size_t bins; } cases[] = {
+		{{SIZE_MAX, 0, SIZE_MAX}, BINS},
+		{{all + beside, all, SIZE_MAX}, BINS},
+		{{all / 2 + beside, 0, SIZE_MAX}, 3190}, /* 55 chunks of 58 bins */
+		{{all / 2 + beside, 100 * row, SIZE_MAX}, 3074},
+		{{SIZE_MAX, 0, all / 4}, 1566},
+		{{scratch, 0, SIZE_MAX}, 58},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		passes p;
+		const bool ok = passes_plan(&p, &s.r, &wide, total, (const int32_t(*)[2])q, BINS, cases[i].memory, 2, NULL, &err);
+		CHECK(ok && p.bins_at_once == cases[i].bins, "plan %zu: %zu bins at once, not %zu", i, p.bins_at_once,
+		      cases[i].bins);
+		passes_free(&p);
+	}
+	free(q);
+	free(total);
+	release(&s);
+}
+
 /* A line of n points against the definition, in double; the lanes do not mix. */
 static void check_dft(size_t n)
 {
@@ -426,6 +458,7 @@ int main(void)
 	test_transform(11, 26, false);
 	test_transform(64, 18, true);
 	test_dft();
+	test_plan();
 	test_deflection(30, false);
 	test_deflection(-75, true);
 	return test_end();

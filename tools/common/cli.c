@@ -44,8 +44,7 @@ static void shared_table(parse *p)
 	memcpy(p->shared, shared, sizeof shared);
 }
 
-/* The machine's memory, or what its container is allowed. */
-static size_t machine_memory(void)
+size_t cli_machine_memory(void)
 {
 	size_t bytes = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE), allowed;
 	FILE *group = fopen("/sys/fs/cgroup/memory.max", "r");
@@ -195,7 +194,7 @@ void cli_parse(const cli_program *program, cli_common *common, int argc, char **
 	usual_process();
 	*common = (cli_common){
 		.threads = (size_t)omp_get_max_threads(),
-		.memory = machine_memory() / 4 * 3,
+		.memory = cli_machine_memory() / 4 * 3,
 		.reproducible = epoch && *epoch,
 		.options = json_object(),
 		.operand = calloc((size_t)argc + 1, sizeof *common->operand),

@@ -66,6 +66,9 @@ typedef struct cli_common {
 void cli_parse(const cli_program *program, cli_common *common, int argc, char **argv);
 void cli_release(cli_common *common);
 
+/* Bytes of the machine's memory, or of what its container is allowed. */
+size_t cli_machine_memory(void);
+
 /* Refuse (SSB_USAGE) when output path `out` is the same file as input path `in`. "-" is never the same. */
 bool cli_distinct(const char *in, const char *out, ssb_error *err);
 

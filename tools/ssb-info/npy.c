@@ -8,11 +8,14 @@
 static bool write_header(ssb_output *output, const ssb_array *array, ssb_error *err)
 {
 	char header[NPY_HEADER_ROOM], descr[8];
-	size_t shape[SSB_MAX_RANK];
+	size_t shape[SSB_MAX_RANK + 1];
 	for (unsigned i = 0; i < array->rank; i++)
 		shape[i] = array->shape[i];
 	snprintf(descr, sizeof descr, "%s%s", ssb_dtype_size(array->dtype) == 1 ? "|" : "<", ssb_dtype_name(array->dtype));
-	return ssb_output_write(output, header, npy_header(header, descr, shape, array->rank), err);
+	if (array->dtype != SSB_C4)
+		return ssb_output_write(output, header, npy_header(header, descr, shape, array->rank), err);
+	shape[array->rank] = 2; /* numpy has no complex halves: real and imaginary part along one more axis */
+	return ssb_output_write(output, header, npy_header(header, "<f2", shape, array->rank + 1), err);
 }
 
 static bool write_chunk(ssb_output *output, ssb_reader *reader, size_t index, uint64_t chunk, void *buffer, ssb_error *err)

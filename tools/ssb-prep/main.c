@@ -43,6 +43,16 @@ static bool parse_transposition(const cli_option *option, const char *text, ssb_
 	return ok;
 }
 
+static bool parse_precision(const cli_option *option, const char *text, ssb_error *err)
+{
+	settings *s = option->target;
+	int choice = 0;
+	const cli_option inner = {.argument = option->argument, .target = &choice};
+	const bool ok = cli_choice(&inner, text, err);
+	s->precision = choice;
+	return ok;
+}
+
 static bool check_operands(const cli_common *common, const settings *s, const char *output, ssb_error *err)
 {
 	if (common->operands != 1)
@@ -100,6 +110,8 @@ int main(int argc, char **argv)
 		 "rotation from detector to scan frame in degrees, row axis towards column axis; the fit then holds it (default: auto)"},
 		{"transpose", 0, "no|yes|auto", parse_transposition, &given,
 		 "whether the detector's axes are swapped before the rotation; the fit then holds it (default: auto)"},
+		{"precision", 0, "single|half", parse_precision, &given,
+		 "of the stored transform: half takes half the bytes and adds some ten-thousandths of the shot noise (default: single)"},
 	};
 	const cli_program program = {
 		.name = "ssb-prep",
@@ -116,6 +128,7 @@ int main(int argc, char **argv)
 	spectrum s = {0};
 	cli_parse(&program, &common, argc, argv);
 	given.memory = common.memory;
+	given.machine_memory = cli_machine_memory();
 	given.threads = common.threads;
 	profile_phase("read");
 	const bool ok = check_operands(&common, &given, output, &err) && region_load(&counts, common.operand[0], common.memory, &err) &&

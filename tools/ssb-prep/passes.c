@@ -4,15 +4,18 @@
 #include "tools/common/profile.h"
 #include "tools/ssb-prep/pages.h"
 
-enum { CHUNK_BYTES = 4 << 20 };
-
 static size_t chunk_bins(size_t pixels)
 {
 	const size_t bins = CHUNK_BYTES / (pixels * sizeof(float complex));
 	return bins ? bins : 1;
 }
 
-/* What is kept of every bin beside G: two places for its row, its place in a column, its weight. */
+size_t passes_chunk_bytes(size_t pixels)
+{
+	return chunk_bins(pixels) * pixels * sizeof(float complex);
+}
+
+/* What is kept of every bin beside G: tables of the transform, two places for its row, its excess. */
 static size_t bookkeeping(size_t pixels, size_t bins)
 {
 	return transform_tables(pixels, bins) + bins * (2 * sizeof(float complex *) + sizeof(double));
@@ -20,7 +23,7 @@ static size_t bookkeeping(size_t pixels, size_t bins)
 
 size_t passes_least_memory(const size_t scan[2], size_t pixels, size_t bins)
 {
-	return transform_scratch(scan) + chunk_bins(pixels) * pixels * sizeof(float complex) + bookkeeping(pixels, bins);
+	return transform_scratch(scan) + passes_chunk_bytes(pixels) + bookkeeping(pixels, bins);
 }
 
 /* Bins of a pass with so many bytes of G: all, or as many whole chunks as fit, at least one. */

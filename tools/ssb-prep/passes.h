@@ -4,6 +4,8 @@
 
 #include "tools/ssb-prep/transform.h"
 
+enum { CHUNK_BYTES = 4 << 20, CHUNKS_AT_ONCE = 16 /* when they are written */ };
+
 typedef struct passes {
 	transform *transform;
 	size_t bins, pixels;            /* of the whole spectrum */
@@ -19,13 +21,16 @@ typedef struct passes {
 typedef struct passes_memory {
 	size_t most;    /* of G and scratch */
 	size_t reserve; /* of `most`, what is needed beside when one pass is not enough */
-	size_t cache;   /* of G beside the mapped counts, which every block of pixels reads again */
+	size_t cache;   /* of G, so that the mapped counts stay in the page cache: every block of pixels reads them again */
 } passes_memory;
 
 /* Plan for the fewest passes and `threads` or fewer. Release with passes_free in any case. */
 bool passes_plan(passes *p, const region *r, const bf_pixels *bf, const uint64_t *sum, const int32_t (*q_index)[2], size_t bins,
                  passes_memory memory, size_t threads, transform_progress *progress, ssb_error *err);
 void passes_free(passes *p);
+
+/* Of a stored chunk of G in single precision. */
+size_t passes_chunk_bytes(size_t pixels);
 
 /* Bytes that passes_plan needs at least, with one thread. */
 size_t passes_least_memory(const size_t scan[2], size_t pixels, size_t bins);

@@ -132,15 +132,23 @@ static bool set_bins(spectrum *s, ssb_error *err)
 
 /* ---- together ---- */
 
+/* What G may take of nine tenths of the machine beside the mapped counts; but a third of the memory to use in any case. */
+static size_t memory_beside(const settings *given, size_t mapped)
+{
+	const size_t cached = given->machine_memory / 10 * 9, least = given->memory / 3;
+	return cached > mapped && cached - mapped > least ? cached - mapped : least;
+}
+
 static bool plan(spectrum *s, transform_progress *progress, ssb_error *err)
 {
 	const region *r = s->region;
-	const size_t base = r->held + r->counts.frames * (sizeof *s->sums.position + sizeof *s->sums.centre_of_mass);
+	const size_t halves = s->settings->precision == HALF ? CHUNKS_AT_ONCE * passes_chunk_bytes(s->bf.count) / 2 : 0;
+	const size_t base = r->held + halves + r->counts.frames * (sizeof *s->sums.position + sizeof *s->sums.centre_of_mass);
 	const size_t least = base + passes_least_memory(r->scan, s->bf.count, s->bins) + signal_memory(s);
 	if (least > s->settings->memory)
 		return ssb_fail(err, SSB_RUNTIME, "%zu MB of memory are needed at least, %zu MB of them for counts that cannot be mapped: %sgive "
 		                "--memory", (least >> 20) + 1, r->held >> 20, r->held ? "give an uncompressed region in a file instead of a pipe, or " : "");
-	const passes_memory memory = {s->settings->memory - base, signal_memory(s), SIZE_MAX};
+	const passes_memory memory = {s->settings->memory - base, signal_memory(s), memory_beside(s->settings, r->mapped)};
 	return passes_plan(&s->passes, r, &s->bf, s->sums.pixel, (const int32_t(*)[2])s->q_index, s->bins, memory, s->settings->threads,
 	                   progress, err);
 }

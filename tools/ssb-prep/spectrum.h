@@ -17,7 +17,9 @@ typedef struct settings {
 	bool rotation_given;
 	double rotation_deg;
 	enum { NOT_TRANSPOSED, TRANSPOSED, TRANSPOSITION_OPEN } transposition;
-	size_t memory, threads;              /* bytes */
+	enum { SINGLE, HALF } precision;     /* of the stored G */
+	size_t memory, threads;              /* bytes to use at most */
+	size_t machine_memory;               /* bytes that there are */
 } settings;
 
 typedef struct spectrum {

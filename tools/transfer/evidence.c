@@ -1,13 +1,17 @@
 #include "tools/transfer/evidence.h"
 
+#include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include "tools/common/meta.h"
+#include "tools/transfer/half.h"
 
 struct evidence_file {
 	ssb_reader *reader;
 	size_t array, bins_per_chunk;
+	bool halves; /* G is stored so, and is `scale` times what is stored */
+	float scale;
 	atomic_int failed;
 	ssb_error failure; /* the first */
 };
@@ -59,7 +63,11 @@ const float complex *evidence_G(const evidence *e, size_t bin, size_t first, siz
 		return e->row[bin] + first;
 	if (!ssb_reader_chunk(file->reader, file->array, bin / file->bins_per_chunk, &elements, &stored, &err))
 		return unreadable(file, &err, count, scratch);
-	return (const float complex *)elements + bin % file->bins_per_chunk * e->pixels + first;
+	const size_t offset = bin % file->bins_per_chunk * e->pixels + first;
+	if (!file->halves)
+		return (const float complex *)elements + offset;
+	half_expand((const uint16_t *)elements + 2 * offset, 2 * count, file->scale, (float *)scratch);
+	return scratch;
 }
 
 bool evidence_is_sound(const evidence *e, ssb_error *err)
@@ -156,15 +164,23 @@ static bool check_indices(const evidence *e, ssb_error *err)
 static bool open_G(evidence *e, ssb_reader *spectrum, ssb_error *err)
 {
 	size_t index;
-	if (!ssb_reader_find(spectrum, "G", SSB_C8, 2, &index, err))
+	double scale = 0;
+	if (!ssb_reader_find(spectrum, "G", 0, 2, &index, err))
 		return false;
 	const ssb_array *a = ssb_reader_array(spectrum, index);
 	if (a->shape[0] != e->bins || a->shape[1] != e->pixels || a->chunk_elements % e->pixels != 0)
 		return ssb_fail(err, SSB_BAD_INPUT, "array 'G' does not fit 'q_index' and 'pixel_index'");
+	if (a->dtype != SSB_C8 && a->dtype != SSB_C4)
+		return ssb_fail(err, SSB_BAD_INPUT, "array 'G' is %s, neither c8 nor c4", ssb_dtype_name(a->dtype));
+	if (a->dtype == SSB_C4 && !meta_positive(ssb_reader_meta(spectrum), "G_scale", &scale, err))
+		return false;
+	if (a->dtype == SSB_C4 && !isnormal((float)scale))
+		return ssb_fail(err, SSB_BAD_INPUT, "'G_scale' is %g, beyond single precision", scale);
 	e->file = calloc(1, sizeof *e->file);
 	if (!e->file)
 		return ssb_fail(err, SSB_RUNTIME, "out of memory");
-	*e->file = (struct evidence_file){.reader = spectrum, .array = index, .bins_per_chunk = a->chunk_elements / e->pixels};
+	*e->file = (struct evidence_file){.reader = spectrum, .array = index, .bins_per_chunk = a->chunk_elements / e->pixels,
+	                                 .halves = a->dtype == SSB_C4, .scale = (float)scale};
 	const uint64_t chunks = ssb_reader_is_mapped(spectrum) ? 0 : ssb_array_chunks(a);
 	for (uint64_t chunk = 0; chunk < chunks; chunk++) {
 		const void *elements;

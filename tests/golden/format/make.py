@@ -28,8 +28,15 @@ def sealed(record):
     return record + u64(xxh3(record))
 
 
+HALVES = np.dtype([("re", "<f2"), ("im", "<f2")])
+
+
+def dtype_of(array):
+    return "c4" if array.dtype == HALVES else array.dtype.str[1:]
+
+
 def entry(name, array, chunk_elements, codec="raw", unit="1", **other):
-    return {"name": name, "dtype": np.dtype(array.dtype).str[1:], "shape": list(array.shape), "chunk_elements": chunk_elements,
+    return {"name": name, "dtype": dtype_of(array), "shape": list(array.shape), "chunk_elements": chunk_elements,
             "codec": codec, "unit": unit} | other
 
 
@@ -44,7 +51,7 @@ class Chunk:
     def __init__(self, array, number, part, packed=None, **false):
         payload = part.tobytes() if packed is None else packed
         self.fields = dict(mark=b"CHNK", array=array, chunk=number, raw=part.nbytes, stored=len(payload), codec=int(packed is not None),
-                           dtype=CODES[part.dtype.str[1:]], ignorable=0, refuse=0, hash=xxh3(payload)) | false
+                           dtype=CODES[dtype_of(part)], ignorable=0, refuse=0, hash=xxh3(payload)) | false
         self.header = sealed(struct.pack("<4sIQQQIIIIQ", *self.fields.values()))
         self.payload = payload
 
@@ -99,6 +106,11 @@ def make_good():
               .reshape(shape) for dtype, shape in zip(CODES, shapes)}
     made = container("fit", [entry(n, a, 2) for n, a in arrays.items()], [Chunk(i, 0, a) for i, a in enumerate(arrays.values())])
     good("good-dtypes.fit", made, arrays)
+
+    halves = np.array([1, -2, 65504, -2**-24, 0, -0.0, 2**-14, 0.333] * 6, "<f2").view(HALVES)
+    made = container("spectrum", [entry("G", halves.reshape(4, 6), 12, unit="counts"), entry("Z", halves, 24, "zstd")],
+                     [Chunk(0, 0, halves[:12]), Chunk(0, 1, halves[12:]), Chunk(1, 0, halves, zstd(halves))], {"G_scale": 0.5})
+    good("good-halves-zstd.spectrum", made, {"G": halves, "Z": halves})
 
     empty = np.zeros((3, 0, 2), "<f4")
     good("good-empty.phase", container("phase", [entry("phase", empty, 4, unit="rad")], []), {"phase": empty})
