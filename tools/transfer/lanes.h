@@ -17,6 +17,13 @@ typedef double doubles_anywhere __attribute__((vector_size(4 * sizeof(double)), 
 
 #define LOAD_FLOATS(p) (*(const floats_anywhere *)(p))
 
+/* Both halves, added. */
+static inline __attribute__((always_inline)) void floats_to_doubles(const floats *v, doubles *sum)
+{
+	const quad low = __builtin_shufflevector(*v, *v, 0, 1, 2, 3), high = __builtin_shufflevector(*v, *v, 4, 5, 6, 7);
+	*sum = __builtin_convertvector(low, doubles) + __builtin_convertvector(high, doubles);
+}
+
 /* Sine and cosine of 2 pi t. Error at most 1.5e-7, 2 ulp of values in [1/2, 1], for |t| < 2^20 as it stands in float (tested): to the
  * nearest quarter turn without rounding, then Chebyshev interpolation in r^2 on |r| <= 1/8, off by 3e-9. */
 static inline __attribute__((always_inline)) void sine_cosine_turns(const floats *t, floats *sine, floats *cosine)

@@ -47,8 +47,8 @@ ALWAYS_INLINE void add_soft(row_part *p, int term, const soft_list soft[2], cons
 
 ALWAYS_INLINE void add_doubles(const floats *v, double re, double im, doubles *by_re, doubles *by_im)
 {
-	const quad low = __builtin_shufflevector(*v, *v, 0, 1, 2, 3), high = __builtin_shufflevector(*v, *v, 4, 5, 6, 7);
-	const doubles d = __builtin_convertvector(low, doubles) + __builtin_convertvector(high, doubles);
+	doubles d;
+	floats_to_doubles(v, &d);
 	*by_re += re * d;
 	*by_im += im * d;
 }

@@ -57,12 +57,10 @@ ALWAYS_INLINE void add_moments_run(const row_part *p, const float *G, float *con
 /* sum G e^{-iL_c k_c} from the sums with its cosine and with its sine. */
 ALWAYS_INLINE double complex of_lanes(const floats with[2])
 {
-	double re = 0, im = 0;
-	for (int i = 0; i < FLOATS; i += 2) {
-		re += (double)with[0][i] + (double)with[1][i + 1];
-		im += (double)with[0][i + 1] - (double)with[1][i];
-	}
-	return CMPLX(re, im);
+	doubles c, s;
+	floats_to_doubles(&with[0], &c);
+	floats_to_doubles(&with[1], &s);
+	return CMPLX((c[0] + c[2]) + (s[1] + s[3]), (c[1] + c[3]) - (s[0] + s[2]));
 }
 
 /* The hard pixels of a row. */

@@ -120,8 +120,9 @@ ALWAYS_INLINE void add_thin_soft(const row_part *p, int term, const soft_list so
 
 ALWAYS_INLINE void add_lanes(const floats *v, doubles *sum)
 {
-	const quad low = __builtin_shufflevector(*v, *v, 0, 1, 2, 3), high = __builtin_shufflevector(*v, *v, 4, 5, 6, 7);
-	*sum += __builtin_convertvector(low, doubles) + __builtin_convertvector(high, doubles);
+	doubles d;
+	floats_to_doubles(v, &d);
+	*sum += d;
 }
 
 /* S (re, im) and W of one q. A conjugate of G is taken by that of e^{i psi}. */
