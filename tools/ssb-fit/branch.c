@@ -7,11 +7,12 @@
 static const double DECIDES = 0.2; /* physics.md section 7 */
 static const double LS_EPSILON = 1e-3, DEG = 180 / M_PI;
 
-static bool polarity_of(const run *r, const optics_parameters *p, double *polarity, ssb_error *err)
+/* Of the phase that the objective's sums give: no other pass over the evidence. */
+static bool polarity_of(const objective *f, double *polarity, ssb_error *err)
 {
-	const size_t count = r->problem->e->scan[0] * r->problem->e->scan[1];
+	const size_t count = f->e->scan[0] * f->e->scan[1];
 	double *image = malloc(count * sizeof *image);
-	const bool ok = image ? reconstruct(r->problem->b, r->problem->e, p, ESTIMATOR_LS, 1, LS_EPSILON, image, err)
+	const bool ok = image ? reconstruct_from_sums(f->e, f->frequency, f->sums, f->count, LS_EPSILON, image, err)
 	                      : ssb_fail(err, SSB_RUNTIME, "out of memory");
 	if (ok)
 		*polarity = phase_polarity(image, count);
@@ -38,11 +39,13 @@ static bool is_open(const fit_problem *p, const optics_parameters *opposite)
 	return p->fits[ROTATION] && (p->has_start || in_range(p, opposite));
 }
 
-/* In the other branch the even orders and the tilt change sign, so their covariances with the others do. */
+/* In the other branch gamma changes its sign (physics.md section 7), and so does the phase. The even orders and the tilt change theirs, so their
+ * covariances with the others do. */
 static void take_opposite(fit_result *result)
 {
 	const size_t n = result->set.n;
 	result->best.p = optics_opposite_branch(&result->best.p);
+	result->polarity_taken = -result->polarity;
 	for (size_t i = 0; i < n; i++)
 		for (size_t j = 0; j < n; j++)
 			if (flips(result->set.parameter[i]) != flips(result->set.parameter[j]))
@@ -75,7 +78,7 @@ static bool take_asked(const run *r, bool open, ssb_error *err)
 	if (!open)
 		return ssb_fail(err, SSB_USAGE, "--branch %s: the other branch is ruled out by what was given", r->problem->branch == BRANCH_0 ? "0" : "180");
 	take_opposite(result);
-	return polarity_of(r, &result->best.p, &result->polarity_taken, err);
+	return true;
 }
 
 static bool list_both(const run *r, bool open, ssb_error *err)
@@ -86,17 +89,17 @@ static bool list_both(const run *r, bool open, ssb_error *err)
 	const optics_parameters other = optics_opposite_branch(&result->best.p);
 	const bool first = is_branch_0(&result->best.p);
 	result->both[first ? 0 : 1] = (fit_branch){result->best.p, result->polarity_taken};
-	result->both[first ? 1 : 0].p = other;
+	result->both[first ? 1 : 0] = (fit_branch){other, -result->polarity_taken};
 	result->branches = 2;
-	return polarity_of(r, &other, &result->both[first ? 1 : 0].polarity, err);
+	return true;
 }
 
-bool branch_choose(const run *r, ssb_error *err)
+bool branch_choose(const run *r, const objective *all, ssb_error *err)
 {
 	fit_result *result = r->result;
 	const optics_parameters opposite = optics_opposite_branch(&result->best.p);
 	const bool open = is_open(r->problem, &opposite);
-	if (!polarity_of(r, &result->best.p, &result->polarity, err))
+	if (!polarity_of(all, &result->polarity, err))
 		return false;
 	result->polarity_taken = result->polarity;
 	if (r->problem->branch == BRANCH_0 || r->problem->branch == BRANCH_180)
@@ -106,8 +109,6 @@ bool branch_choose(const run *r, ssb_error *err)
 	if (open && result->polarity <= -DECIDES) {
 		result->branch = "opposite taken";
 		take_opposite(result);
-		if (!polarity_of(r, &result->best.p, &result->polarity_taken, err))
-			return false;
 	}
 	return r->problem->branch != BRANCH_BOTH || list_both(r, open, err);
 }

@@ -4,7 +4,8 @@
 
 #include "tools/ssb-fit/climb.h"
 
-/* Choose between result->best and its opposite: by the polarity of the phase, or as asked for; fill what the result says of it. */
-bool branch_choose(const run *r, ssb_error *err);
+/* Choose between result->best and its opposite: by the polarity of the phase, or as asked for; fill what the result says of it.
+ * `all`: with the sums at result->best. */
+bool branch_choose(const run *r, const objective *all, ssb_error *err);
 
 #endif

@@ -11,9 +11,10 @@
 #include "tools/ssb-fit/specimen.h"
 #include "tools/ssb-fit/variance.h"
 
-enum { BEST = 12, FINALISTS = 5, ORIENTATIONS = 4, FIRST_BINS = 100, FIRST_STEPS = 4, QUICK_STEPS = 12, MOST_STEPS = 100, AUTO_ORDER = 3 };
+enum { BEST = 12, FINALISTS = 5, ORIENTATIONS = 4, FIRST_BINS = 100, FIRST_STEPS = 4, QUICK_STEPS = 12, MOST_STEPS = 100, AUTO_ORDER = 3,
+       LEAST_TELLING = 4096, MOST_TELLING = 16384 };
 enum { MOST_REFINED = 6 * (BEST + 1) };
-static const double EXACT = 1e-4;              /* last step of the fit, in standard errors */
+static const double EXACT = 0.02;              /* what another step would change, in standard errors */
 static const double AS_GOOD = 10;              /* log-likelihood: a second optimum within it is as good */
 static const double IN_DOUBT = 100;            /* log-likelihood: finalists further behind before their last ascent stay behind */
 static const double WELL_EXPLAINED = 0.9;      /* below it errors of the model, not of the dose, decide how far off the parameters are */
@@ -157,24 +158,41 @@ static void warn_of_second(const run *r, const refined *list, size_t count)
 		             "rotation %.2f deg", -gain, C10_nm, C12_nm, phi_deg, list[1].o.p.rotation_rad * 180 / M_PI);
 }
 
-/* The best distinct optima on every bin: the best one to convergence, step by step for the record, others too where they come near. */
-static bool ascend_finalists(const run *r, const parameter_set *set, refined *list, size_t count, objective *all, ssb_error *err)
+/* The strongest frequencies that tell optima apart: those that stand out of shot noise, and not too few. The others add as much noise as signal
+ * to a difference of L. */
+static size_t telling_bins(const run *r)
 {
-	bool ok = true;
-	profile_phase("all evidence");
-	for (size_t i = 0; ok && i < count; i++)
-		ok = objective_value(all, &list[i].o.p, &list[i].o.L, err);
-	climb_sort(list, count);
+	const size_t most = r->ranking.standing_out > MOST_TELLING ? MOST_TELLING : r->ranking.standing_out;
+	const size_t bins = most > LEAST_TELLING ? most : LEAST_TELLING;
+	return bins < r->ranking.count ? bins : r->ranking.count;
+}
+
+/* The best distinct optima, compared on the telling bins: those that come near the best to convergence. Returns how many are left. */
+static bool rank_finalists(const run *r, const parameter_set *set, refined *list, size_t *count, ssb_error *err)
+{
+	objective f;
+	bool ok = climb_objective(r, telling_bins(r), &f, err);
+	for (size_t i = 0; ok && i < *count; i++)
+		ok = objective_value(&f, &list[i].o.p, &list[i].o.L, err);
+	climb_sort(list, *count);
 	const double in_doubt = list[0].o.L - IN_DOUBT * 2 * r->ascent.sigma2;
-	for (size_t i = 0; ok && i < count && list[i].o.L >= in_doubt; i++)
-		ok = newton_ascend(all, &r->ascent, set, &list[i].o, NULL, err);
-	climb_sort(list, count);
-	count = climb_distinct(r, list, count, FINALISTS);
-	prefer_less_astigmatic(r, list, count);
+	for (size_t i = 0; ok && i < *count && list[i].o.L >= in_doubt; i++)
+		ok = newton_ascend(&f, &r->ascent, set, &list[i].o, NULL, err);
+	objective_free(&f);
+	climb_sort(list, *count);
+	*count = climb_distinct(r, list, *count, FINALISTS);
+	prefer_less_astigmatic(r, list, *count);
+	return ok;
+}
+
+/* The best of the list to convergence on every bin, step by step for the record. */
+static bool ascend_best(const run *r, const parameter_set *set, refined *list, size_t count, objective *all, ssb_error *err)
+{
 	record_optima(r, list, count);
+	profile_phase("all evidence");
 	r->result->set = *set;
 	r->result->best = list[0].o;
-	if (!ok || !newton_ascend(all, &r->ascent, set, &r->result->best, r->result->steps, err))
+	if (!newton_ascend(all, &r->ascent, set, &r->result->best, r->result->steps, err))
 		return false;
 	r->result->worth = certify(all, &r->result->best, set->n);
 	warn_of_second(r, list, count);
@@ -207,8 +225,8 @@ static bool find_optimum(const run *r, objective *all, ssb_error *err)
 	} else {
 		ok = ok && search(r, &searched, higher ? order : 1, list, &count, err);
 	}
-	if (ok)
-		ok = ascend_finalists(r, &set, list, climb_distinct(r, list, count, FINALISTS), all, err);
+	count = climb_distinct(r, list, count, FINALISTS);
+	ok = ok && rank_finalists(r, &set, list, &count, err) && ascend_best(r, &set, list, count, all, err);
 	free(list);
 	const optics_parameters best = r->result->best.p;
 	return ok && (!problem->order_auto || order_choose(r, &best, all, err));
@@ -366,16 +384,17 @@ static void warn_of_sampling(const run *r)
 		             p->sampling_rule_rad * 1e3);
 }
 
-static bool judge(const run *r, ssb_error *err)
+static bool judge(const run *r, const objective *all, ssb_error *err)
 {
 	warn_of_worth(r);
 	if (!r->result->worth.found)
 		return true;
-	if (!branch_choose(r, err))
+	if (!branch_choose(r, all, err))
 		return false;
 	warn_of_range(r);
 	warn_of_sampling(r);
-	return variance_value(r->problem->b, r->problem->e, &r->result->best.p, &r->result->variance_rad2, err);
+	return r->problem->objective != OBJECTIVE_VARIANCE ||
+	       variance_value(r->problem->b, r->problem->e, &r->result->best.p, &r->result->variance_rad2, err);
 }
 
 /* ---- the published objective ---- */
@@ -460,7 +479,7 @@ static bool fit_with(const run *r, objective *all, ssb_error *err)
 		return false;
 	if (result->worth.found && r->problem->objective == OBJECTIVE_VARIANCE && !fit_variance(r, all, err))
 		return false;
-	return judge(r, err);
+	return judge(r, all, err);
 }
 
 bool fit_rotation_in_range(const fit_problem *problem, double rotation_rad)
@@ -474,6 +493,7 @@ bool fit_run(const fit_problem *problem, fit_result *result, ssb_error *err)
 	run r = {.problem = problem, .result = result};
 	objective all = {0};
 	profile_phase("rank");
+	result->variance_rad2 = NAN;
 	result->searches = json_array();
 	result->starts = json_array();
 	result->steps = json_array();

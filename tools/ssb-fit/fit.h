@@ -45,7 +45,7 @@ typedef struct fit_result {
 	bool undetermined[FIT_PARAMETERS]; /* asked for, but the data do not say */
 	optimum best;
 	certificate worth;
-	double variance_rad2;          /* the published objective at the optimum */
+	double variance_rad2;          /* the published objective at the optimum; NAN where it was not asked for */
 	double polarity;               /* of the ls phase at the optimum as first found */
 	double polarity_taken;         /* of the branch that was taken: reconstructed again */
 	const char *branch;            /* "kept", "opposite taken", "undecided", "given", "asked for" */

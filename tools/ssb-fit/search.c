@@ -36,11 +36,14 @@ bool ranking_make(ranking *r, const evidence *e)
 		all[i].excess = evidence_excess(e, all[i].bin);
 	qsort(all, r->count, sizeof *all, stronger_first);
 	r->searched = r->count < SEARCHED_BINS ? r->count : SEARCHED_BINS;
-	double power = 0, moment = 0;
+	double power = 0, moment = 0, n2 = 0;
+	for (size_t b = 0; b < e->pixels; b++)
+		n2 += e->counts[b] * e->counts[b];
 	for (size_t i = 0; i < r->count; i++) {
 		double q[2];
 		r->bin[i] = all[i].bin;
 		evidence_q(e, all[i].bin, q);
+		r->standing_out += all[i].excess > 3 * sqrt(n2);
 		if (i >= r->searched || all[i].excess <= 0)
 			continue;
 		power += all[i].excess;

@@ -16,6 +16,7 @@ typedef struct ranking {
 	size_t *bin;           /* m > 0, strongest first */
 	size_t count;
 	size_t searched;       /* how many of them the search looks at */
+	size_t standing_out;   /* how many have an excess of more than three deviations of shot noise */
 	double q_rms;          /* 1/A, of those, weighted by excess power */
 } ranking;
 

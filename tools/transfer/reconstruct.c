@@ -20,11 +20,17 @@ static double complex phi(const sums *s, enum estimator estimator, double pixels
 	return s->W + floor > 0 ? -I * s->S / (s->W + floor) : 0;
 }
 
-static void fill_spectrum(const plane *p, const sums *s, enum estimator estimator, const evidence *e, double epsilon, double complex *half)
+static double largest_W(const sums *s, size_t count)
 {
 	double most = 0;
-	for (size_t i = 0; i < p->frequencies; i++)
+	for (size_t i = 0; i < count; i++)
 		most = fmax(most, s[i].W);
+	return most;
+}
+
+static void fill_spectrum(const plane *p, const sums *s, enum estimator estimator, const evidence *e, double epsilon, double complex *half)
+{
+	const double most = largest_W(s, p->frequencies);
 	memset(half, 0, p->rows * (p->columns / 2 + 1) * sizeof *half);
 	const double scale = 1 / (e->I0_counts * (double)(e->scan[0] * e->scan[1])); /* 1/N: the inverse transform's, native positions */
 	for (size_t i = 0; i < p->points; i++) {
@@ -89,6 +95,23 @@ bool reconstruct(const backend *b, const evidence *e, const optics_parameters *p
                  double *image, ssb_error *err)
 {
 	return reconstruct_sets(b, e, p, 1, estimator, factor, epsilon, image, err);
+}
+
+bool reconstruct_from_sums(const evidence *e, const frequency *f, const sums *s, size_t count, double epsilon, double *image, ssb_error *err)
+{
+	const plane grid = {.rows = e->scan[0], .columns = e->scan[1]};
+	const size_t half_columns = grid.columns / 2 + 1;
+	const double scale = 1 / (e->I0_counts * (double)(grid.rows * grid.columns)), floor = epsilon * largest_W(s, count);
+	double complex *half = fftw_malloc(grid.rows * half_columns * sizeof *half);
+	if (half)
+		memset(half, 0, grid.rows * half_columns * sizeof *half);
+	for (size_t i = 0; half && i < count; i++) {
+		const int32_t *q = e->q_index[f[i].bin];
+		half[(size_t)q[0] * half_columns + (size_t)q[1]] = scale * phi(&s[i], ESTIMATOR_LS, (double)e->pixels, floor);
+	}
+	const bool ok = half && plane_transform(&grid, half, image);
+	fftw_free(half);
+	return ok || ssb_fail(err, SSB_RUNTIME, "out of memory");
 }
 
 static int compare_doubles(const void *a, const void *b)

@@ -23,6 +23,9 @@ bool reconstruct(const backend *b, const evidence *e, const optics_parameters *p
 bool reconstruct_sets(const backend *b, const evidence *e, const optics_parameters *p, size_t sets, enum estimator estimator, size_t factor,
                       double epsilon, double *image, ssb_error *err);
 
+/* The ls image at the native sampling from sums already made, of the stored bins of f[count]; others are 0. */
+bool reconstruct_from_sums(const evidence *e, const frequency *f, const sums *s, size_t count, double epsilon, double *image, ssb_error *err);
+
 /* mean(v^3) / mean(v^2)^(3/2) of v = phase - median (section 7); 0 for a flat image. NAN when memory runs out. */
 double phase_polarity(const double *image, size_t count);
 
