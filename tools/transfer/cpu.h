@@ -20,4 +20,12 @@ static inline size_t bins_per_task(size_t count)
 	return count / MOST_TASKS > LEAST_BINS ? (count + MOST_TASKS - 1) / MOST_TASKS : LEAST_BINS;
 }
 
+/* How many bins a thread takes at a time where each has a sum of its own: of many bins so many that threads seldom meet in a chunk of G, which both
+ * would then verify. */
+static inline int bins_per_turn(size_t count)
+{
+	enum { LEAST_BINS = 16, MOST_BINS = 512, TURNS = 128 };
+	return count < TURNS * LEAST_BINS ? LEAST_BINS : count < TURNS * MOST_BINS ? (int)(count / TURNS) : MOST_BINS;
+}
+
 #endif

@@ -109,7 +109,7 @@ bool quadratic_sums(const evidence *e, const row_table *t, const frequency *f, s
 	{
 		quadratic_worker w = {0};
 		ok = ok && quadratic_worker_make(&w, &table, 0);
-#pragma omp for schedule(dynamic, 16)
+#pragma omp for schedule(dynamic, bins_per_turn(count))
 		for (size_t i = 0; i < count; i++)
 			if (ok)
 				out[i] = sums_at(&w, e, &f[i]);

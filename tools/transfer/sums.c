@@ -64,7 +64,7 @@ static bool general_sums(const evidence *e, const row_table *t, const frequency 
 		piece *list = malloc(t->most_pieces * sizeof *list);
 		float complex *scratch = malloc(e->pixels * sizeof *scratch);
 		ok = list && scratch;
-#pragma omp for schedule(dynamic, 16)
+#pragma omp for schedule(dynamic, bins_per_turn(count))
 		for (size_t i = 0; i < count; i++)
 			if (ok) {
 				double s[5] = {0, 0, 0, 0, 0};

@@ -1,6 +1,7 @@
 #include "tools/transfer/thin.h"
 
 #include <stdlib.h>
+#include "tools/transfer/cpu.h"
 #include "tools/transfer/spans.h"
 
 enum { MOST_COEFFICIENTS = 6 };
@@ -194,7 +195,7 @@ bool thin_sums(const evidence *e, const row_table *t, const frequency *f, size_t
 	{
 		thin_worker w = {0};
 		ok = ok && thin_worker_make(&w, &table);
-#pragma omp for schedule(dynamic, 16)
+#pragma omp for schedule(dynamic, bins_per_turn(count))
 		for (size_t i = 0; i < count; i++)
 			if (ok)
 				out[i] = thin_sums_at(&w, e, &f[i]);
