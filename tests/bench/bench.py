@@ -10,7 +10,8 @@ too; the table says where they lay. What the tools are given as --memory is what
 
 "wall_s" is of the process, from its start to its end; the rows of its phases, and its bytes, are what --profile says. A roofline is
 measured on the same threads: LZ4 alone on a sample of the acquisition's chunks, FFTW alone on transforms of the scan's shape, each with a
-memcpy of what the stage puts out; the spectrum read once. "ratio" is wall_s over the roofline; of a total, over the published time.
+memcpy of what the stage puts out; the spectrum read once. The first touch of as much memory as the spectrum has, which no stage can do
+without and some virtual machines take long for, is a note beside. "ratio" is wall_s over the roofline; of a total, over the published time.
 """
 import argparse
 import collections
@@ -272,11 +273,11 @@ def info(path, key):
     return subprocess.run([BUILD / "bin/ssb-info", "-q", path, "--get", key], capture_output=True, text=True).stdout.strip()
 
 
-def decode_command(case, kept):
+def decode_command(case, kept, o):
     command = ["ssb-decode", "-q", f"{kept / case.acquisition}_master.h5", f"--scan={case.scan}x{case.scan}"]
     first = (case.scan - read_scan(case)) // 2
     roi = f"{first}:{first + read_scan(case)}"
-    return command + ([f"--scan-roi={roi},{roi}"] if case.roi else [])
+    return command + ([f"--scan-roi={roi},{roi}"] if case.roi else []) + o.decode
 
 
 def prep_command(case, region, spectrum, o):
@@ -304,13 +305,13 @@ def stages(case, way, kept, work, o, paths):
     size = spectrum_bytes(case)
     if way == "files":
         region = work.place("region", region_bytes(case), beside=size / 4)
-        yield "decode", [[*decode_command(case, kept), "-o", region]], (region, region_bytes(case))
+        yield "decode", [[*decode_command(case, kept, o), "-o", region]], (region, region_bytes(case))
         paths["spectrum"] = work.place("spectrum", size, beside=size / 4)
         yield "prep", [prep_command(case, region, paths["spectrum"], o)], (paths["spectrum"], size)
         region.unlink()
     else:
         paths["spectrum"] = work.place("spectrum", size, beside=size / 4 + region_bytes(case))
-        yield "decode | prep", [decode_command(case, kept), prep_command(case, "-", paths["spectrum"], o)], (paths["spectrum"], size)
+        yield "decode | prep", [decode_command(case, kept, o), prep_command(case, "-", paths["spectrum"], o)], (paths["spectrum"], size)
     paths["fit"] = work.place("fit", 1e6)
     yield "fit", [["ssb-fit", "-q", paths["spectrum"], "-o", paths["fit"], *o.fit]], (paths["fit"], 1e6)
     yield from image_stages(case, way, paths, work)
@@ -343,6 +344,8 @@ def rates(case, shape):
 
 def bounds(case, shape, size, kept, notes):
     """{kind of stage: (name, seconds)} that this machine needs at least, but for a memcpy of the output."""
+    if size < available_memory() - SPARE:
+        notes.append(f"{case.name}: the first touch of {size / GB:.2f} GB of memory, as much as the spectrum has, takes {roofline('touch', size):.2f} s")
     n = read_scan(case)
     once = ("read once", memory_s_per_GB("read") * size / GB)
     fftw = roofline("fft", n, n, shape[1])
@@ -519,6 +522,7 @@ def main():
     parser.add_argument("--radius", type=float, default=RADIUS_PX, help="of small and growth, in pixels")
     parser.add_argument("--sizes", type=int, nargs="+", default=[128, 256, 512], help="of growth")
     parser.add_argument("--cases", nargs="+", help="of full: A A/2 (its central quarter) B C")
+    parser.add_argument("--decode", type=str.split, default=[], help="more options of ssb-decode, such as '--bad-pixels zero'")
     parser.add_argument("--prep", type=str.split, default=[], help="more options of ssb-prep, such as '--precision half'")
     parser.add_argument("--fit", type=str.split, default=[], help="more options of ssb-fit")
     o = parser.parse_args()

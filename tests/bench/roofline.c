@@ -2,10 +2,11 @@
  *
  *   roofline copy BYTES            memcpy of so much memory
  *   roofline read BYTES            adding up so much memory
+ *   roofline touch BYTES           the first touch of so much memory, all of it: what a machine must clear, a virtual one also obtain
  *   roofline fft ROWS COLUMNS N    N real transforms by FFTW, in memory that stays in the cache if it can
  *   roofline lz4 ELEMENT <LIST     decompression alone of bitshuffled chunks; LIST has a line "offset size path" for each
  *
- * The first three measure a part and scale it up. */
+ * copy, read and fft measure a part and scale it up. */
 #include <fcntl.h>
 #include <fftw3.h>
 #include <inttypes.h>
@@ -16,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 enum { REPEATS = 5, MOST_BLOCK = 1 << 20, PATH_SIZE = 4096 };
@@ -73,6 +75,23 @@ static double memory_s(bool copy, size_t bytes)
 	free(from);
 	free(to);
 	return best * (double)bytes / (double)part;
+}
+
+static double touch_s(size_t bytes)
+{
+	const size_t page = (size_t)2 << 20;
+	char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (memory == MAP_FAILED)
+		must(NULL);
+	madvise(memory, bytes, MADV_HUGEPAGE);
+	const double start = omp_get_wtime();
+#pragma omp parallel for schedule(dynamic)
+	for (size_t i = 0; i < bytes; i += page)
+		for (size_t j = i; j < bytes && j < i + page; j += 4096)
+			memory[j] = 1;
+	const double s = omp_get_wtime() - start;
+	munmap(memory, bytes);
+	return s;
 }
 
 static double fft_s(int rows, int columns, double count)
@@ -195,12 +214,14 @@ int main(int argc, char **argv)
 	double s;
 	if (argc == 3 && (!strcmp(argv[1], "copy") || !strcmp(argv[1], "read")))
 		s = memory_s(!strcmp(argv[1], "copy"), strtoull(argv[2], NULL, 10));
+	else if (argc == 3 && !strcmp(argv[1], "touch") && strtoull(argv[2], NULL, 10) > 0)
+		s = touch_s(strtoull(argv[2], NULL, 10));
 	else if (argc == 5 && !strcmp(argv[1], "fft"))
 		s = fft_s(atoi(argv[2]), atoi(argv[3]), atof(argv[4]));
 	else if (argc == 3 && !strcmp(argv[1], "lz4") && atoi(argv[2]) > 0)
 		s = lz4_s((size_t)atoi(argv[2]));
 	else
-		return fputs("usage: roofline copy BYTES | read BYTES | fft ROWS COLUMNS N | lz4 ELEMENT <LIST\n", stderr), 2;
+		return fputs("usage: roofline copy BYTES | read BYTES | touch BYTES | fft ROWS COLUMNS N | lz4 ELEMENT <LIST\n", stderr), 2;
 	printf("%.9g\n", s);
 	return 0;
 }

@@ -26,6 +26,7 @@ void likelihood_mirror(likelihood *out, size_t n);
 typedef struct search_frame {
 	int32_t origin[2];
 	size_t size[2];
+	size_t rows;         /* the first of them, which hold BF pixels */
 } search_frame;
 
 search_frame search_frame_make(const evidence *e);

@@ -44,6 +44,7 @@ search_frame search_frame_make(const evidence *e)
 		}
 	for (int axis = 0; axis < 2; axis++)
 		f.size[axis] = transform_length(PAD * (size_t)(last[axis] - f.origin[axis] + 1));
+	f.rows = (size_t)(last[0] - f.origin[0]) + 1;
 	return f;
 }
 
@@ -90,7 +91,25 @@ double search_floor(const evidence *e)
 	return 1e-6 * 2 * (double)e->pixels; /* W is at most 4 per pixel */
 }
 
-static void prepare(transforms *x, const evidence *e, const pixel_table *t, const search_frame *f, fftwf_plan plan, size_t bin, double m)
+/* A transform of the whole frame, in place: along its rows, of which all but the first are 0, then along its columns. */
+typedef struct frame_plans { fftwf_plan rows, columns; } frame_plans;
+
+static bool frame_plans_make(frame_plans *plans, const search_frame *f, float complex *memory)
+{
+	const int rows = (int)f->size[0], columns = (int)f->size[1];
+	const unsigned how = FFTW_ESTIMATE | FFTW_UNALIGNED;
+	plans->rows = fftwf_plan_many_dft(1, &columns, (int)f->rows, memory, NULL, 1, columns, memory, NULL, 1, columns, FFTW_FORWARD, how);
+	plans->columns = fftwf_plan_many_dft(1, &rows, columns, memory, NULL, columns, 1, memory, NULL, columns, 1, FFTW_FORWARD, how);
+	return plans->rows && plans->columns;
+}
+
+static void frame_plans_free(frame_plans *plans)
+{
+	fftwf_destroy_plan(plans->rows);
+	fftwf_destroy_plan(plans->columns);
+}
+
+static void prepare(transforms *x, const evidence *e, const pixel_table *t, const search_frame *f, const frame_plans *plans, size_t bin, double m)
 {
 	double q[2], qd[2];
 	evidence_q(e, bin, q);
@@ -106,8 +125,10 @@ static void prepare(transforms *x, const evidence *e, const pixel_table *t, cons
 			for (int i = 0; i < 2; i++)
 				x->X[i][at] = CMPLXF((float)element[i][0], (float)element[i][1]);
 	}
-	for (int i = 0; i < 2; i++)
-		fftwf_execute_dft(plan, x->X[i], x->X[i]);
+	for (int i = 0; i < 2; i++) {
+		fftwf_execute_dft(plans->rows, x->X[i], x->X[i]);
+		fftwf_execute_dft(plans->columns, x->X[i], x->X[i]);
+	}
 }
 
 enum { CANDIDATES_PER_TASK = 512 };
@@ -121,7 +142,7 @@ KERNEL static void add_scores(const transforms *x, const search_frame *f, const 
 }
 
 /* Batches of q: transforms in parallel, then the candidates in parallel with the q of the batch in order. */
-static void scan(const evidence *e, const pixel_table *t, const search_frame *f, fftwf_plan plan, transforms *batch, const size_t *bin,
+static void scan(const evidence *e, const pixel_table *t, const search_frame *f, const frame_plans *plans, transforms *batch, const size_t *bin,
                  const double *m, size_t bins, const candidate *c, size_t count, double *score)
 {
 	const double floor = search_floor(e);
@@ -129,7 +150,7 @@ static void scan(const evidence *e, const pixel_table *t, const search_frame *f,
 		const size_t n = bins - first < BATCH ? bins - first : BATCH;
 #pragma omp parallel for schedule(dynamic)
 		for (size_t i = 0; i < n; i++)
-			prepare(&batch[i], e, t, f, plan, bin[first + i], m[first + i]);
+			prepare(&batch[i], e, t, f, plans, bin[first + i], m[first + i]);
 #pragma omp parallel for schedule(dynamic)
 		for (size_t j = 0; j < count; j += CANDIDATES_PER_TASK)
 			for (size_t i = 0; i < n; i++)
@@ -145,7 +166,7 @@ bool cpu_search(const evidence *e, const optics_parameters *p, const size_t *bin
 	const optics_parameters held = search_held(p);
 	pixel_table table = {0};
 	transforms batch[BATCH];
-	fftwf_plan plan = NULL;
+	frame_plans plans = {NULL, NULL};
 	float complex *memory = fftwf_malloc(BATCH * (2 * size + e->pixels) * sizeof *memory);
 	bool ok = memory && pixel_table_make(&table, e, &held);
 	if (ok) {
@@ -154,14 +175,12 @@ bool cpu_search(const evidence *e, const optics_parameters *p, const size_t *bin
 				batch[i].X[j] = memory + (2 * i + j) * size;
 			batch[i].scratch = memory + 2 * BATCH * size + i * e->pixels;
 		}
-		plan = fftwf_plan_dft_2d((int)f.size[0], (int)f.size[1], memory, memory, FFTW_FORWARD, FFTW_ESTIMATE | FFTW_UNALIGNED);
-		ok = plan != NULL;
+		ok = frame_plans_make(&plans, &f, memory);
 	}
 	memset(score, 0, count * sizeof *score);
-	if (ok) {
-		scan(e, &table, &f, plan, batch, bin, m, bins, c, count, score);
-		fftwf_destroy_plan(plan);
-	}
+	if (ok)
+		scan(e, &table, &f, &plans, batch, bin, m, bins, c, count, score);
+	frame_plans_free(&plans);
 	pixel_table_free(&table);
 	fftwf_free(memory);
 	return ok ? evidence_is_sound(e, err) : ssb_fail(err, SSB_RUNTIME, "out of memory");
