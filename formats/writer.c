@@ -214,7 +214,7 @@ bool ssb_write_chunks(ssb_writer *writer, const void *const *elements, size_t co
 	if (array->codec != SSB_RAW || count > ssb_array_chunks(array) - writer->chunk)
 		return ssb_fail(err, SSB_RUNTIME, "%zu chunks at once, where '%s' has %llu left, %s", count, array->name,
 		                (unsigned long long)(ssb_array_chunks(array) - writer->chunk), array->codec == SSB_RAW ? "raw" : "compressed");
-	struct frame_chunk *frame = malloc((count + 1) * sizeof *frame);
+	struct frame_chunk *frame = calloc(count + 1, sizeof *frame);
 	if (!frame)
 		return ssb_fail(err, SSB_RUNTIME, "out of memory");
 	for (size_t i = 0; i < count; i++)

@@ -21,11 +21,12 @@ static evidence *noise(int stride)
 	static const float complex *row[SCAN * (SCAN / 2 + 1)];
 	static evidence e = {.geometry = {.wavelength_A = 0.019687489, .semiangle_rad = 0.03, .sampling_rad = {0.03 / 53, 0.03 / 53}, .centre_px = {95.6, 96.1}},
 	                     .scan = {SCAN, SCAN}, .step_A = {0.264, 0.264}, .I0_counts = 1.5, .pixel = pixel, .q_index = q, .row = row};
-	for (int i = 0; i < 192 * 192; i++)
-		if (hypot(i / 192 - 95.6, i % 192 - 96.1) < 52.95) {
-			pixel[e.pixels][0] = i / 192;
-			pixel[e.pixels++][1] = i % 192;
-		}
+	for (int r = 0; r < 192; r++)
+		for (int c = 0; c < 192; c++)
+			if (hypot(r - 95.6, c - 96.1) < 52.95) {
+				pixel[e.pixels][0] = r;
+				pixel[e.pixels++][1] = c;
+			}
 	for (int i = 1; i < SCAN * (SCAN / 2 + 1); i += stride) {
 		q[e.bins][0] = i / (SCAN / 2 + 1);
 		q[e.bins++][1] = i % (SCAN / 2 + 1);
@@ -122,5 +123,8 @@ int main(int argc, char **argv)
 	report("S, W general", wanted, &b, compute, reading);
 	b.parameters = 9;
 	report("derivatives, nine", wanted, &b, compute, reading);
+	free(b.f);
+	free(b.weight);
+	free(b.s);
 	return 0;
 }

@@ -44,7 +44,8 @@ static size_t plan_threads(passes *p, passes_memory memory, size_t scratch, size
 	for (size_t threads = most; threads > 0; threads--) {
 		const size_t left = memory.most > threads * scratch ? memory.most - threads * scratch : 0;
 		const size_t at_once = bins_at_once(p, left < memory.cache ? left : memory.cache, memory.reserve);
-		const double time = (double)((p->bins + at_once - 1) / at_once) / (double)threads;
+		const size_t rounds = p->bins > at_once ? (p->bins - 1) / at_once + 1 : 1;
+		const double time = (double)rounds / (double)threads;
 		if (threads > 1 && left == 0)
 			continue;
 		if (!least || time < least) {

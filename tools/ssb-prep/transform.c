@@ -22,7 +22,7 @@ struct transform {
 	size_t *first_entry;               /* half + 1 */
 	size_t bins;
 	size_t threads;
-	point **scratch;                   /* of each thread: `plane`, half x column_points; then two lines */
+	point *scratch;                    /* of each thread: `plane`, half x column_points; then two lines */
 	dft *along_row, *along_column;
 	size_t tasks;
 	double *power;                     /* tasks x bins */
@@ -93,15 +93,6 @@ static bool sort_bins(transform *t, const int32_t (*q_index)[2], size_t bins)
 	return true;
 }
 
-static bool make_scratch(transform *t)
-{
-	t->scratch = calloc(t->threads, sizeof *t->scratch);
-	for (size_t i = 0; t->scratch && i < t->threads; i++)
-		if (!(t->scratch[i] = pages_new(transform_scratch(t->region->scan))))
-			return false;
-	return t->scratch;
-}
-
 transform *transform_new(const region *r, const bf_pixels *bf, const uint64_t *sum, const int32_t (*q_index)[2], size_t bins,
                          size_t threads, ssb_error *err)
 {
@@ -109,7 +100,7 @@ transform *transform_new(const region *r, const bf_pixels *bf, const uint64_t *s
 	if (t)
 		*t = (transform){.region = r, .bf = bf, .sum = sum, .rows = r->scan[0], .columns = r->scan[1],
 		                 .column_points = column_points(r->scan), .bins = bins, .threads = threads, .tasks = tasks_of(bf->count)};
-	if (t && sort_bins(t, q_index, bins) && make_scratch(t) && (t->along_row = dft_new(t->columns)) &&
+	if (t && sort_bins(t, q_index, bins) && (t->scratch = pages_new(threads * transform_scratch(r->scan))) && (t->along_row = dft_new(t->columns)) &&
 	    (t->along_column = dft_new(t->rows)) && (t->power = calloc(t->tasks * bins + 1, sizeof *t->power)))
 		return t;
 	transform_free(t);
@@ -121,8 +112,6 @@ void transform_free(transform *t)
 {
 	if (!t)
 		return;
-	for (size_t i = 0; t->scratch && i < t->threads; i++)
-		free(t->scratch[i]);
 	free(t->scratch);
 	free(t->entry);
 	free(t->first_entry);
@@ -286,7 +275,7 @@ static void set_zero_frequency(const transform *t, float complex *const *row, do
 
 static void transform_block(const transform *t, size_t first, size_t pixels, float complex *const *row, double *power)
 {
-	point *plane = t->scratch[omp_get_thread_num()], *line = plane + plane_points(t->region->scan);
+	point *plane = t->scratch + (size_t)omp_get_thread_num() * transform_scratch(t->region->scan) / sizeof(point), *line = plane + plane_points(t->region->scan);
 	point *work = line + line_points(t->region->scan);
 	block k;
 	set_block(&k, t, first, pixels);

@@ -144,7 +144,6 @@ typedef struct q_model {
 typedef struct worker {
 	const row_table *table;
 	piece *list;
-	float complex *scratch; /* for G */
 	lanes *power[3];                            /* of u_c of both terms and of k_c, BLOCKS a column */
 	double *tables;                             /* of the task */
 	double *single;                             /* room for one table */
@@ -155,6 +154,7 @@ typedef struct worker {
 	moment_sums Az_re, Az_im[2], Y, B[2], H[SPECIALS], X[SPECIALS];
 	derivative_sums sums;
 	double pair_H[SPECIALS][SPECIALS];          /* d2T's share of the Hessian for specials i >= j */
+	float complex *scratch;                     /* for G */
 } worker;
 
 /* ---- moments ---- */

@@ -1,7 +1,7 @@
 #include "tools/transfer/half.h"
 
 #include <string.h>
-#if defined(__x86_64__) && !defined(SSB_NO_CLONES)
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(SSB_NO_CLONES)
 #include <immintrin.h>
 #define F16C __attribute__((target("avx,f16c")))
 #endif

@@ -9,6 +9,7 @@
 enum { FLOATS = 8, PAIRS = FLOATS / 2 }; /* PAIRS: complex values, real and imaginary part side by side */
 
 typedef float floats __attribute__((vector_size(FLOATS * sizeof(float))));
+typedef uint32_t bits __attribute__((vector_size(FLOATS * sizeof(uint32_t))));
 typedef int32_t ints __attribute__((vector_size(FLOATS * sizeof(int32_t))));
 typedef float floats_anywhere __attribute__((vector_size(FLOATS * sizeof(float)), aligned(sizeof(float)), may_alias));
 typedef float quad __attribute__((vector_size(4 * sizeof(float))));
@@ -32,9 +33,9 @@ static inline __attribute__((always_inline)) void sine_cosine_turns(const floats
 	const floats shifted = 4 * *t + shift, r = *t - 0.25f * (shifted - shift), z = r * r, zz = z * z;
 	const floats s = r * ((6.2831853f + z * -41.3416626f) + zz * (81.5925429f + z * -75.4016127f)); /* in short chains: nothing else waits */
 	const floats c = (1 + z * -19.7392088f) + zz * ((64.9393691f + z * -85.4488201f) + zz * 59.4241059f);
-	const ints quadrant = (ints)shifted, odd = -(quadrant & 1), flip_s = (quadrant & 2) << 30, flip_c = ((quadrant + 1) & 2) << 30;
-	*sine = (floats)((((ints)c & odd) | ((ints)s & ~odd)) ^ flip_s);
-	*cosine = (floats)((((ints)s & odd) | ((ints)c & ~odd)) ^ flip_c);
+	const bits quadrant = (bits)shifted, odd = -(quadrant & 1), flip_s = (quadrant & 2) << 30, flip_c = ((quadrant + 1) & 2) << 30;
+	*sine = (floats)((((bits)c & odd) | ((bits)s & ~odd)) ^ flip_s);
+	*cosine = (floats)((((bits)s & odd) | ((bits)c & ~odd)) ^ flip_c);
 }
 
 #endif

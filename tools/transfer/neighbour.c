@@ -114,7 +114,7 @@ static double complex correlate(const float complex *G, const pair_list *list)
 static bool correlate_all(correlations *c, const evidence *e, double q_most, const pair_list *list, size_t lists)
 {
 	weighed *bin = malloc(e->bins * sizeof *bin);
-	*c = (correlations){.lists = lists, .q = malloc(MOST_BINS * sizeof *c->q), .D = calloc(lists * MOST_BINS, sizeof *c->D)};
+	*c = (correlations){.lists = lists, .q = malloc(MOST_BINS * sizeof *c->q), .D = calloc(lists * MOST_BINS + 1, sizeof *c->D)};
 	bool ok = bin && c->q && c->D;
 	c->bins = ok ? weigh(e, q_most, bin) : 0;
 #pragma omp parallel reduction(&& : ok)
