@@ -281,7 +281,7 @@ static void test_transform(size_t rows, size_t columns, bool holes)
 	CHECK(passes_plan(&p, &s.r, &s.bf, s.total, (const int32_t(*)[2])q, bins, (passes_memory){SIZE_MAX, 0, SIZE_MAX}, 2, NULL, &err), "%zux%zu: planned",
 	      rows, columns);
 	double *power = malloc(bins * sizeof *power), off = 0;
-	passes_begin(&p, NULL, power);
+	passes_begin(&p, power);
 	CHECK(p.held == bins, "all bins in one pass");
 	memcpy(G, p.G, bins * PIXELS * sizeof *G);
 	passes_free(&p);

@@ -79,13 +79,13 @@ void passes_free(passes *p)
 	free(p->row);
 }
 
-static void take(passes *p, size_t first, float complex *const *aside, double *power)
+static void take(passes *p, size_t first, double *power)
 {
 	p->first = first;
 	p->dropped = 0;
 	p->held = p->bins - first < p->bins_at_once ? p->bins - first : p->bins_at_once;
 	for (size_t i = 0; i < p->bins; i++)
-		p->row[i] = i >= first && i - first < p->held ? p->G + (i - first) * p->pixels : aside ? aside[i] : NULL;
+		p->row[i] = i >= first && i - first < p->held ? p->G + (i - first) * p->pixels : NULL;
 	profile_phase("transform");
 	transform_run(p->transform, p->row, power, p->progress);
 }
@@ -93,7 +93,7 @@ static void take(passes *p, size_t first, float complex *const *aside, double *p
 void passes_take(passes *p, size_t first)
 {
 	if (!p->held || p->first != first || p->dropped)
-		take(p, first, NULL, NULL);
+		take(p, first, NULL);
 }
 
 void passes_drop(passes *p, size_t end)
@@ -103,7 +103,23 @@ void passes_drop(passes *p, size_t end)
 	p->dropped = end - p->first;
 }
 
-void passes_begin(passes *p, float complex *const *aside, double *power)
+void passes_begin(passes *p, double *power)
 {
-	take(p, 0, aside, power);
+	take(p, 0, power);
+}
+
+bool passes_fetch(passes *p, const size_t *bin, size_t count, float complex *aside, const float complex **row)
+{
+	bool all_held = true;
+	float complex **to = calloc(p->bins + 1, sizeof *to);
+	for (size_t i = 0; to && i < count; i++) {
+		const bool held = bin[i] >= p->first && bin[i] - p->first < p->held;
+		row[i] = held ? p->G + (bin[i] - p->first) * p->pixels : aside + i * p->pixels;
+		to[bin[i]] = held ? NULL : aside + i * p->pixels;
+		all_held &= held;
+	}
+	if (to && !all_held)
+		transform_run(p->transform, to, NULL, p->progress);
+	free(to);
+	return to;
 }

@@ -41,8 +41,11 @@ void passes_take(passes *p, size_t first);
 /* Give back the memory of the held bins before `end`: their rows are lost. */
 void passes_drop(passes *p, size_t end);
 
-/* The first pass, which goes by all bins: those out of its range to aside[bin] where that is not NULL; power[bins]: sum_k |G|^2 of each,
- * whatever the range. */
-void passes_begin(passes *p, float complex *const *aside, double *power);
+/* The first pass, which goes by all bins; power[bins]: sum_k |G|^2 of each, whatever the range. */
+void passes_begin(passes *p, double *power);
+
+/* row[i]: the values of bin[i], in G where it is held, else in `aside` (of count rows), for which the counts are transformed once more. What is
+ * held stays. */
+bool passes_fetch(passes *p, const size_t *bin, size_t count, float complex *aside, const float complex **row); /* false: no memory */
 
 #endif

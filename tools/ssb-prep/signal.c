@@ -10,12 +10,11 @@ static const double LEAST_NEAR = 1024; /* bins */
 
 /* Bins that the neighbour start looks at. */
 typedef struct near_bins {
-	size_t bins;
-	size_t *bin;
-	int32_t (*q_index)[2];
-	const float complex **row;
-	float complex *copy;    /* rows of those that the first pass does not hold; NULL: there are none */
-	float complex **aside;  /* of all bins, for passes_begin */
+	size_t bins, bin[NEIGHBOUR_BINS];
+	int32_t q_index[NEIGHBOUR_BINS][2];
+	double excess[NEIGHBOUR_BINS];
+	const float complex *row[NEIGHBOUR_BINS];
+	float complex *aside;  /* rows of those that the first pass does not hold; NULL: there are none */
 } near_bins;
 
 static evidence evidence_of(const spectrum *s, const double *counts, const int32_t (*q_index)[2], size_t bins,
@@ -37,53 +36,26 @@ static double near_limit(const evidence *e)
 	return fmax(1 / (2 * widest * RANGE_A), sqrt(2 * LEAST_NEAR / (M_PI * field_A2)));
 }
 
-static bool is_near(const evidence *e, size_t bin)
-{
-	double q[2];
-	evidence_q(e, bin, q);
-	return hypot(q[0], q[1]) <= near_limit(e);
-}
-
-static size_t count_near(const spectrum *s)
-{
-	const evidence e = evidence_of(s, NULL, (const int32_t(*)[2])s->q_index, s->bins, NULL);
-	size_t near = 0;
-	for (size_t i = 0; i < s->bins; i++)
-		near += is_near(&e, i);
-	return near;
-}
-
 size_t signal_memory(const spectrum *s)
 {
-	return count_near(s) * s->bf.count * sizeof(float complex);
+	return NEIGHBOUR_BINS * s->bf.count * sizeof(float complex);
 }
 
-static bool near_bins_make(near_bins *n, const spectrum *s)
+/* The heaviest bins near q = 0, by their excess, with their rows. */
+static bool near_bins_take(near_bins *n, spectrum *s, const evidence *all)
 {
-	const size_t near = count_near(s);
-	const evidence e = evidence_of(s, NULL, (const int32_t(*)[2])s->q_index, s->bins, NULL);
 	const bool copies = s->passes.bins_at_once < s->bins;
-	*n = (near_bins){.bin = malloc((near + 1) * sizeof *n->bin), .q_index = malloc((near + 1) * sizeof *n->q_index),
-	                 .row = malloc((near + 1) * sizeof *n->row), .aside = calloc(s->bins, sizeof *n->aside),
-	                 .copy = copies ? malloc((near + 1) * s->bf.count * sizeof *n->copy) : NULL};
-	if (!n->bin || !n->q_index || !n->row || !n->aside || (copies && !n->copy))
+	n->aside = copies ? malloc(signal_memory(s)) : NULL;
+	if (copies && !n->aside)
 		return false;
-	for (size_t i = 0; i < s->bins; i++)
-		if (is_near(&e, i)) {
-			memcpy(n->q_index[n->bins], s->q_index[i], sizeof n->q_index[0]);
-			n->aside[i] = copies ? n->copy + n->bins * s->bf.count : NULL;
-			n->bin[n->bins++] = i;
-		}
+	n->bins = neighbour_bins(all, near_limit(all), n->bin);
+	if (!passes_fetch(&s->passes, n->bin, n->bins, n->aside, n->row))
+		return false;
+	for (size_t i = 0; i < n->bins; i++) {
+		memcpy(n->q_index[i], s->q_index[n->bin[i]], sizeof n->q_index[i]);
+		n->excess[i] = s->bin_excess[n->bin[i]];
+	}
 	return true;
-}
-
-static void near_bins_free(near_bins *n)
-{
-	free(n->bin);
-	free(n->q_index);
-	free(n->row);
-	free(n->copy);
-	free(n->aside);
 }
 
 /* Noise: |G(q,k)|^2 has the deviation G(0,k); a bin of multiplicity 2, or a pair of bins in column 0, is one independent value. */
@@ -106,31 +78,33 @@ static void sum_excess(spectrum *s, const double *counts)
 
 static void find_start(spectrum *s, const double *counts, const near_bins *near)
 {
-	const evidence e = evidence_of(s, counts, (const int32_t(*)[2])near->q_index, near->bins, near->row);
+	evidence e = evidence_of(s, counts, near->q_index, near->bins, near->row);
 	const double rotation_rad = s->settings->rotation_deg * M_PI / 180;
 	const bool transposed = s->settings->transposition == TRANSPOSED;
+	e.excess = near->excess;
 	s->neighbours = neighbour_start(&e, RANGE_A, s->settings->rotation_given ? &rotation_rad : NULL,
 	                                s->settings->transposition == TRANSPOSITION_OPEN ? NULL : &transposed);
 }
 
 bool signal_measure(spectrum *s, ssb_error *err)
 {
-	near_bins near = {0};
+	near_bins *near = calloc(1, sizeof *near);
 	double *counts = calloc(s->bf.count, sizeof *counts);
 	s->bin_excess = malloc(s->bins * sizeof *s->bin_excess);
-	const bool ok = counts && s->bin_excess && near_bins_make(&near, s);
+	bool ok = near && counts && s->bin_excess;
 	if (ok) {
+		evidence all = evidence_of(s, counts, (const int32_t(*)[2])s->q_index, s->bins, NULL);
 		for (size_t b = 0; b < s->bf.count; b++)
 			counts[b] = (double)s->sums.pixel[b];
-		passes_begin(&s->passes, near.aside, s->bin_excess);
+		passes_begin(&s->passes, s->bin_excess);
 		sum_excess(s, counts);
-		for (size_t i = 0; i < near.bins; i++)
-			near.row[i] = s->passes.row[near.bin[i]];
 		profile_phase("measure");
-		if (s->excess >= 3 * s->excess_noise)
-			find_start(s, counts, &near);
+		all.excess = s->bin_excess;
+		if (s->excess >= 3 * s->excess_noise && (ok = near_bins_take(near, s, &all)))
+			find_start(s, counts, near);
 	}
-	near_bins_free(&near);
+	free(near ? near->aside : NULL);
+	free(near);
 	free(counts);
 	return ok || ssb_fail(err, SSB_RUNTIME, "out of memory");
 }

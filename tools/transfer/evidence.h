@@ -71,6 +71,11 @@ typedef struct neighbour_estimate {
  * is halved until it has. rotation_rad, transposed: NULL to estimate, else held. */
 neighbour_estimate neighbour_start(const evidence *e, double range_A, const double *rotation_rad, const bool *transposed);
 
+/* It looks at the NEIGHBOUR_BINS bins at most that weigh most among those with |q| < q_most: these, heaviest first; returns how many. Needs the
+ * excess of e's bins alone. 0 also when memory runs out. */
+enum { NEIGHBOUR_BINS = 1024 };
+size_t neighbour_bins(const evidence *e, double q_most, size_t bin[NEIGHBOUR_BINS]);
+
 /* Its two halves, for those who ask for both transpositions: M in the detector frame (A^2; false: not found), and what it says. */
 bool neighbour_matrix(const evidence *e, double range_A, double M[2][2]);
 neighbour_estimate neighbour_from_matrix(const evidence *e, const double M[2][2], const double *rotation_rad, const bool *transposed);

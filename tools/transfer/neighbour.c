@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_DISTANCES = 16, MOST_STEPS = 40, LEAST_BINS = 12, MOST_BINS = 1024 };
+enum { MOST_DISTANCES = 16, MOST_STEPS = 40, LEAST_BINS = 12 };
 static const double LEAST_RANGE_A = 20;
 
 /* Pairs of BF pixels `distance` apart along `axis`. */
@@ -75,7 +75,7 @@ static int heavier_first(const void *a, const void *b)
 	return x->weight != y->weight ? (x->weight < y->weight) - (x->weight > y->weight) : (x->bin > y->bin) - (x->bin < y->bin);
 }
 
-/* The bins below q_most that have a weight, the heaviest MOST_BINS of them: those far below add noise alone. Returns how many. */
+/* The bins below q_most that have a weight, the heaviest NEIGHBOUR_BINS of them: those far below add noise alone. Returns how many. */
 static size_t weigh(const evidence *e, double q_most, weighed *list)
 {
 	double v2 = 0, sum = 0, q[2];
@@ -96,7 +96,17 @@ static size_t weigh(const evidence *e, double q_most, weighed *list)
 		if (list[i].weight > 0)
 			list[count++] = list[i];
 	qsort(list, count, sizeof *list, heavier_first);
-	return count < MOST_BINS ? count : MOST_BINS;
+	return count < NEIGHBOUR_BINS ? count : NEIGHBOUR_BINS;
+}
+
+size_t neighbour_bins(const evidence *e, double q_most, size_t bin[NEIGHBOUR_BINS])
+{
+	weighed *list = malloc(e->bins * sizeof *list);
+	const size_t count = list ? weigh(e, q_most, list) : 0;
+	for (size_t i = 0; i < count; i++)
+		bin[i] = list[i].bin;
+	free(list);
+	return count;
 }
 
 static double complex correlate(const float complex *G, const pair_list *list)
@@ -114,7 +124,7 @@ static double complex correlate(const float complex *G, const pair_list *list)
 static bool correlate_all(correlations *c, const evidence *e, double q_most, const pair_list *list, size_t lists)
 {
 	weighed *bin = malloc(e->bins * sizeof *bin);
-	*c = (correlations){.lists = lists, .q = malloc(MOST_BINS * sizeof *c->q), .D = calloc(lists * MOST_BINS + 1, sizeof *c->D)};
+	*c = (correlations){.lists = lists, .q = malloc(NEIGHBOUR_BINS * sizeof *c->q), .D = calloc(lists * NEIGHBOUR_BINS + 1, sizeof *c->D)};
 	bool ok = bin && c->q && c->D;
 	c->bins = ok ? weigh(e, q_most, bin) : 0;
 #pragma omp parallel reduction(&& : ok)
