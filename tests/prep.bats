@@ -278,6 +278,8 @@ counts = rng.poisson(disk(15, 16, 10) * 20 * (1 + 0.1 * rng.normal(size=(72, 97,
 	check '
 single = ssbfile.load("single.spectrum")
 unit, G, H = meta.pop("G_scale"), single["G"], s["G"]
+of_single, of_halves = single.meta.pop("neighbours"), meta.pop("neighbours")
+assert abs(of_single["C10_nm"] - of_halves["C10_nm"]) < 0.01 and abs(of_single["rotation_deg"] - of_halves["rotation_deg"]) < 0.01
 assert single.meta == meta and s.arrays.info["G"].dtype == "c4" and all((s[n] == single[n]).all() for n in s.arrays if n != "G")
 sigma, most = np.sqrt(72 * 97 * meta["I0_counts"]), s["counts_sum"].max()
 assert np.log2(unit) % 1 == 0 and max(sigma, most / 30000) <= unit < 2 * max(sigma, most / 30000)

@@ -6,6 +6,7 @@
 #include "tools/ssb-prep/disk.h"
 #include "tools/ssb-prep/dft.h"
 #include "tools/ssb-prep/passes.h"
+#include "tools/transfer/half.h"
 
 static uint32_t seed = 1;
 
@@ -260,6 +261,33 @@ static double complex plain_dft(const synthetic *s, size_t b, double mean, size_
 	return sum_over_scan;
 }
 
+/* G in halves: what rounding `G` gives. */
+static void check_halves(synthetic *s, int32_t (*q)[2], size_t bins, size_t pixels, const float complex *G)
+{
+	const double unit = 64;
+	const size_t values = 2 * pixels;
+	passes p;
+	ssb_error err = {SSB_OK, ""};
+	uint16_t *halves = malloc(bins * values * sizeof *halves);
+	float *expected = malloc(values * sizeof *expected);
+	half_round((const float *)G, bins * values, (float)(1 / unit), halves);
+	CHECK(passes_plan(&p, &s->r, &s->bf, s->total, (const int32_t(*)[2])q, bins, (passes_memory){SIZE_MAX, 0, SIZE_MAX}, unit, 2, NULL, &err),
+	      "halves: planned");
+	passes_take(&p, 0);
+	CHECK(!memcmp(p.G, halves, bins * values * sizeof *halves), "halves: G");
+	const size_t bin[] = {bins - 1, 0, bins / 2};
+	float complex copy[3][LANES + 7];
+	size_t wrong = !passes_copy(&p, bin, 3, copy[0]);
+	for (size_t b = 0; b < 3; b++) {
+		half_expand(halves + bin[b] * values, values, (float)unit, expected);
+		wrong += memcmp(expected, copy[0] + b * pixels, pixels * sizeof copy[0][0]) != 0;
+	}
+	CHECK(!wrong, "halves: copies of single bins");
+	passes_free(&p);
+	free(halves);
+	free(expected);
+}
+
 static void test_transform(size_t rows, size_t columns, bool holes)
 {
 	enum { PIXELS = LANES + 7 }; /* more than one block */
@@ -278,7 +306,7 @@ static void test_transform(size_t rows, size_t columns, bool holes)
 	for (size_t i = 0; i < bins; i++)
 		q[i][0] = (int32_t)(i / half), q[i][1] = (int32_t)(i % half);
 	passes p;
-	CHECK(passes_plan(&p, &s.r, &s.bf, s.total, (const int32_t(*)[2])q, bins, (passes_memory){SIZE_MAX, 0, SIZE_MAX}, 2, NULL, &err), "%zux%zu: planned",
+	CHECK(passes_plan(&p, &s.r, &s.bf, s.total, (const int32_t(*)[2])q, bins, (passes_memory){SIZE_MAX, 0, SIZE_MAX}, 0, 2, NULL, &err), "%zux%zu: planned",
 	      rows, columns);
 	double *power = malloc(bins * sizeof *power), off = 0;
 	passes_begin(&p, power);
@@ -311,14 +339,16 @@ static void test_transform(size_t rows, size_t columns, bool holes)
 		wrong += G[b] != (float)s.total[b];
 	CHECK(!wrong, "q = 0 is the exact sum");
 
-	transform *t = transform_new(&s.r, &s.bf, s.total, (const int32_t(*)[2])q, bins, 1, &err);
+	transform *t = transform_new(&s.r, &s.bf, s.total, (const int32_t(*)[2])q, bins, 0, 1, &err);
 	const size_t from = bins / 3, some = bins / 2;
-	float complex *part = malloc(some * PIXELS * sizeof *part), **row = calloc(bins, sizeof *row);
+	float complex *part = malloc(some * PIXELS * sizeof *part);
+	void **row = calloc(bins, sizeof *row);
 	for (size_t i = 0; i < some; i++)
 		row[from + i] = part + i * PIXELS;
 	transform_run(t, row, NULL, NULL);
 	CHECK(!memcmp(part, G + from * PIXELS, some * PIXELS * sizeof *part), "some bins alone, on one thread: the same bytes");
 	transform_free(t);
+	check_halves(&s, q, bins, PIXELS, G);
 	free(row);
 	free(power);
 	free(part);
@@ -338,10 +368,10 @@ static void test_plan(void)
 	const bf_pixels wide = {PIXELS, s.bf.index, s.bf.offset}; /* planned, not transformed */
 	uint64_t *total = calloc(PIXELS, sizeof *total);
 	const size_t row = PIXELS * sizeof(float complex), scratch = transform_scratch(s.r.scan), all = BINS * row;
-	const size_t beside = passes_least_memory(s.r.scan, PIXELS, BINS) - passes_chunk_bytes(PIXELS) + scratch; /* with two threads */
+	const size_t beside = passes_least_memory(s.r.scan, PIXELS, BINS) - 58 * row + scratch; /* with two threads */
 	const struct { passes_memory memory; size_t bins; } cases[] = {
 		{{SIZE_MAX, 0, SIZE_MAX}, BINS},
-		{{all + beside, all, SIZE_MAX}, BINS},
+		{{2 * all + beside, all, SIZE_MAX}, BINS},
 		{{all / 2 + beside, 0, SIZE_MAX}, 3190}, /* 55 chunks of 58 bins */
 		{{all / 2 + beside, 100 * row, SIZE_MAX}, 3074},
 		{{SIZE_MAX, 0, all / 4}, 1566},
@@ -349,7 +379,7 @@ static void test_plan(void)
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		passes p;
-		const bool ok = passes_plan(&p, &s.r, &wide, total, (const int32_t(*)[2])q, BINS, cases[i].memory, 2, NULL, &err);
+		const bool ok = passes_plan(&p, &s.r, &wide, total, (const int32_t(*)[2])q, BINS, cases[i].memory, 0, 2, NULL, &err);
 		CHECK(ok && p.bins_at_once == cases[i].bins, "plan %zu: %zu bins at once, not %zu", i, p.bins_at_once,
 		      cases[i].bins);
 		passes_free(&p);

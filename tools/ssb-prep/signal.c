@@ -14,7 +14,7 @@ typedef struct near_bins {
 	int32_t q_index[NEIGHBOUR_BINS][2];
 	double excess[NEIGHBOUR_BINS];
 	const float complex *row[NEIGHBOUR_BINS];
-	float complex *aside;  /* rows of those that the first pass does not hold; NULL: there are none */
+	float complex *G;      /* their rows */
 } near_bins;
 
 static evidence evidence_of(const spectrum *s, const double *counts, const int32_t (*q_index)[2], size_t bins,
@@ -38,20 +38,19 @@ static double near_limit(const evidence *e)
 
 size_t signal_memory(const spectrum *s)
 {
-	return NEIGHBOUR_BINS * s->bf.count * sizeof(float complex);
+	const size_t of_halves = s->half_unit ? 2 * sizeof(uint16_t) : 0;
+	return NEIGHBOUR_BINS * s->bf.count * (sizeof(float complex) + of_halves);
 }
 
 /* The heaviest bins near q = 0, by their excess, with their rows. */
 static bool near_bins_take(near_bins *n, spectrum *s, const evidence *all)
 {
-	const bool copies = s->passes.bins_at_once < s->bins;
-	n->aside = copies ? malloc(signal_memory(s)) : NULL;
-	if (copies && !n->aside)
-		return false;
 	n->bins = neighbour_bins(all, near_limit(all), n->bin);
-	if (!passes_fetch(&s->passes, n->bin, n->bins, n->aside, n->row))
+	n->G = malloc((n->bins * s->bf.count + 1) * sizeof *n->G);
+	if (!n->G || !passes_copy(&s->passes, n->bin, n->bins, n->G))
 		return false;
 	for (size_t i = 0; i < n->bins; i++) {
+		n->row[i] = n->G + i * s->bf.count;
 		memcpy(n->q_index[i], s->q_index[n->bin[i]], sizeof n->q_index[i]);
 		n->excess[i] = s->bin_excess[n->bin[i]];
 	}
@@ -103,7 +102,7 @@ bool signal_measure(spectrum *s, ssb_error *err)
 		if (s->excess >= 3 * s->excess_noise && (ok = near_bins_take(near, s, &all)))
 			find_start(s, counts, near);
 	}
-	free(near ? near->aside : NULL);
+	free(near ? near->G : NULL);
 	free(near);
 	free(counts);
 	return ok || ssb_fail(err, SSB_RUNTIME, "out of memory");

@@ -139,18 +139,28 @@ static size_t memory_beside(const settings *given, size_t mapped)
 	return cached > mapped && cached - mapped > least ? cached - mapped : least;
 }
 
+/* A power of two, so that the halves alone round, of the shot noise or above, and so that |G|, at most twice a pixel's counts where q is not 0, stays
+ * below 60000. */
+static double half_unit(const spectrum *s)
+{
+	double least = sqrt((double)s->region->valid_positions * s->I0_counts);
+	for (size_t b = 0; b < s->bf.count; b++)
+		least = fmax(least, 2 * (double)s->sums.pixel[b] / 60000);
+	return exp2(ceil(log2(least)));
+}
+
 static bool plan(spectrum *s, transform_progress *progress, ssb_error *err)
 {
 	const region *r = s->region;
-	const size_t halves = s->settings->precision == HALF ? CHUNKS_AT_ONCE * passes_chunk_bytes(s->bf.count) / 2 : 0;
-	const size_t base = r->held + halves + r->counts.frames * (sizeof *s->sums.position + sizeof *s->sums.centre_of_mass);
+	s->half_unit = s->settings->precision == HALF ? half_unit(s) : 0;
+	const size_t base = r->held + r->counts.frames * (sizeof *s->sums.position + sizeof *s->sums.centre_of_mass);
 	const size_t least = base + passes_least_memory(r->scan, s->bf.count, s->bins) + signal_memory(s);
 	if (least > s->settings->memory)
 		return ssb_fail(err, SSB_RUNTIME, "%zu MB of memory are needed at least, %zu MB of them for counts that cannot be mapped: %sgive "
 		                "--memory", (least >> 20) + 1, r->held >> 20, r->held ? "give an uncompressed region in a file instead of a pipe, or " : "");
 	const passes_memory memory = {s->settings->memory - base, signal_memory(s), memory_beside(s->settings, r->mapped)};
-	return passes_plan(&s->passes, r, &s->bf, s->sums.pixel, (const int32_t(*)[2])s->q_index, s->bins, memory, s->settings->threads,
-	                   progress, err);
+	return passes_plan(&s->passes, r, &s->bf, s->sums.pixel, (const int32_t(*)[2])s->q_index, s->bins, memory, s->half_unit,
+	                   s->settings->threads, progress, err);
 }
 
 static bool check_scan(const region *r, ssb_error *err)

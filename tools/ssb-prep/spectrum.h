@@ -39,6 +39,7 @@ typedef struct spectrum {
 	double I0_counts;
 	int32_t (*q_index)[2];               /* Q, owned */
 	size_t bins;
+	double half_unit;                    /* counts that G is stored in halves in units of; 0: in single precision */
 	passes passes;
 	double *bin_excess;                  /* Q, owned: power above shot noise of each bin, sum_k (|G|^2 - G(0,k)) */
 	double excess, excess_noise;         /* sum of m bin_excess, and what noise alone scatters it by */

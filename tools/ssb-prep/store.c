@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "tools/common/profile.h"
-#include "tools/transfer/half.h"
 
 static json_t *pair(double a, double b)
 {
@@ -59,16 +58,6 @@ static bool set_calibration(json_t *meta, const spectrum *s)
 	       (!d->measured || set(meta, "bf_axes_ratio", json_real(disk_axes_ratio(d, (const double[2]){1, 1}))));
 }
 
-/* What G is stored in units of in half precision: a power of two, so that the halves alone round, of the shot noise or above, and so that |G|, at
- * most twice a pixel's counts where q is not 0, stays below 60000. */
-static double half_unit(const spectrum *s)
-{
-	double least = sqrt((double)s->region->valid_positions * s->I0_counts);
-	for (size_t b = 0; b < s->bf.count; b++)
-		least = fmax(least, 2 * (double)s->sums.pixel[b] / 60000);
-	return exp2(ceil(log2(least)));
-}
-
 static bool set_results(json_t *meta, const spectrum *s)
 {
 	const settings *given = s->settings;
@@ -81,7 +70,7 @@ static bool set_results(json_t *meta, const spectrum *s)
 	       (!s->deflection.found || set(meta, "centre_of_mass", centre_of_mass(&s->deflection))) &&
 	       (!s->neighbours.found || set(meta, "neighbours", neighbours(&s->neighbours))) &&
 	       set(meta, "q_limit_per_A", json_real(s->q_limit)) &&
-	       (given->precision == SINGLE || set(meta, "G_scale", json_real(half_unit(s))));
+	       (!s->half_unit || set(meta, "G_scale", json_real(s->half_unit)));
 }
 
 static ssb_array describe(const char *name, enum ssb_dtype dtype, const char *unit, uint64_t rows, uint64_t columns)
@@ -93,21 +82,18 @@ static ssb_array describe(const char *name, enum ssb_dtype dtype, const char *un
 	return a;
 }
 
-/* Bins first … end of G as they are held, whole chunks. halves: room for them in half precision; NULL to write them as they are. */
-static bool write_bins(ssb_writer *writer, const passes *p, size_t first, size_t end, double unit, uint16_t *halves, ssb_error *err)
+/* Bins first … end of G as they are held, whole chunks. */
+static bool write_bins(ssb_writer *writer, const passes *p, size_t first, size_t end, ssb_error *err)
 {
 	const void *chunk[CHUNKS_AT_ONCE];
-	const size_t values = 2 * p->pixels, chunks = (end - first + p->chunk_bins - 1) / p->chunk_bins;
-#pragma omp parallel for
-	for (size_t bin = halves ? first : end; bin < end; bin++)
-		half_round((const float *)p->row[bin], values, (float)(1 / unit), halves + (bin - first) * values);
-	for (size_t i = 0; i < chunks; i++)
-		chunk[i] = halves ? (const void *)(halves + i * p->chunk_bins * values) : p->row[first + i * p->chunk_bins];
-	return ssb_write_chunks(writer, chunk, chunks, halves ? SSB_C4 : SSB_C8, err);
+	size_t chunks = 0;
+	for (size_t bin = first; bin < end; bin += p->chunk_bins)
+		chunk[chunks++] = p->row[bin];
+	return ssb_write_chunks(writer, chunk, chunks, p->half_unit ? SSB_C4 : SSB_C8, err);
 }
 
 /* What is written is dropped, so that G and the file in the page cache never take the memory of two. */
-static bool write_passes(ssb_writer *writer, passes *p, double unit, uint16_t *halves, ssb_error *err)
+static bool write_G(ssb_writer *writer, passes *p, ssb_error *err)
 {
 	const size_t step = CHUNKS_AT_ONCE * p->chunk_bins;
 	for (size_t first = 0; first < p->bins; first += p->held) {
@@ -116,7 +102,7 @@ static bool write_passes(ssb_writer *writer, passes *p, double unit, uint16_t *h
 		const size_t end = first + p->held;
 		for (size_t bin = first; bin < end; bin += step) {
 			const size_t to = end - bin < step ? end : bin + step;
-			if (!write_bins(writer, p, bin, to, unit, halves, err))
+			if (!write_bins(writer, p, bin, to, err))
 				return false;
 			passes_drop(p, to);
 		}
@@ -124,22 +110,11 @@ static bool write_passes(ssb_writer *writer, passes *p, double unit, uint16_t *h
 	return true;
 }
 
-static bool write_G(ssb_writer *writer, spectrum *s, ssb_error *err)
-{
-	passes *p = &s->passes;
-	if (s->settings->precision == SINGLE)
-		return write_passes(writer, p, 1, NULL, err);
-	uint16_t *halves = malloc(CHUNKS_AT_ONCE * p->chunk_bins * p->pixels * 2 * sizeof *halves);
-	const bool ok = halves ? write_passes(writer, p, half_unit(s), halves, err) : ssb_fail(err, SSB_RUNTIME, "out of memory");
-	free(halves);
-	return ok;
-}
-
 static bool write_arrays(ssb_writer *writer, spectrum *s, ssb_error *err)
 {
 	return ssb_write_array(writer, s->pixel, err) && ssb_write_array(writer, s->sums.pixel, err) &&
 	       ssb_write_array(writer, s->region->sum_pattern, err) && ssb_write_array(writer, s->q_index, err) &&
-	       ssb_write_array(writer, s->bin_excess, err) && write_G(writer, s, err);
+	       ssb_write_array(writer, s->bin_excess, err) && write_G(writer, &s->passes, err);
 }
 
 bool store_spectrum(spectrum *s, const char *path, const json_t *warnings, const json_t *history, ssb_error *err)
@@ -151,7 +126,7 @@ bool store_spectrum(spectrum *s, const char *path, const json_t *warnings, const
 		describe("sum_pattern", SSB_U8, "counts", detector[0], detector[1]),
 		describe("q_index", SSB_I4, "1", s->bins, 2),
 		describe("excess", SSB_F8, "counts^2", s->bins, 0),
-		describe("G", s->settings->precision == HALF ? SSB_C4 : SSB_C8, "counts", s->bins, s->bf.count),
+		describe("G", s->half_unit ? SSB_C4 : SSB_C8, "counts", s->bins, s->bf.count),
 	};
 	const size_t count = sizeof arrays / sizeof *arrays;
 	arrays[count - 1].chunk_elements = s->passes.chunk_bins * s->bf.count;

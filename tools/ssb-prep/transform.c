@@ -5,6 +5,7 @@
 #include <string.h>
 #include "tools/ssb-prep/dft.h"
 #include "tools/ssb-prep/pages.h"
+#include "tools/transfer/half.h"
 #include "tools/transfer/kernel.h"
 
 enum { AHEAD = 8 };  /* frames that are fetched into the cache ahead of the one that is read */
@@ -21,6 +22,7 @@ struct transform {
 	entry *entry;                      /* the bins, by column, then by row */
 	size_t *first_entry;               /* half + 1 */
 	size_t bins;
+	float half_unit;                   /* of G; 0: single precision */
 	size_t threads;
 	point *scratch;                    /* of each thread: `plane`, half x column_points; then two lines */
 	dft *along_row, *along_column;
@@ -94,12 +96,12 @@ static bool sort_bins(transform *t, const int32_t (*q_index)[2], size_t bins)
 }
 
 transform *transform_new(const region *r, const bf_pixels *bf, const uint64_t *sum, const int32_t (*q_index)[2], size_t bins,
-                         size_t threads, ssb_error *err)
+                         double half_unit, size_t threads, ssb_error *err)
 {
 	transform *t = calloc(1, sizeof *t);
 	if (t)
 		*t = (transform){.region = r, .bf = bf, .sum = sum, .rows = r->scan[0], .columns = r->scan[1],
-		                 .column_points = column_points(r->scan), .bins = bins, .threads = threads, .tasks = tasks_of(bf->count)};
+		                 .column_points = column_points(r->scan), .bins = bins, .half_unit = (float)half_unit, .threads = threads, .tasks = tasks_of(bf->count)};
 	if (t && sort_bins(t, q_index, bins) && (t->scratch = pages_new(threads * transform_scratch(r->scan))) && (t->along_row = dft_new(t->columns)) &&
 	    (t->along_column = dft_new(t->rows)) && (t->power = calloc(t->tasks * bins + 1, sizeof *t->power)))
 		return t;
@@ -222,7 +224,7 @@ static void fill_plane(const transform *t, const block *k, point *plane, point *
 /* ---- from the plane to rows of G: along its columns ---- */
 
 KERNEL
-static void put_values(const point *restrict from, size_t pixels, float *restrict to)
+static void interleave(const point *restrict from, size_t pixels, float *restrict to)
 {
 	if (pixels == LANES)
 		for (size_t k = 0; k < LANES; k++)
@@ -230,6 +232,15 @@ static void put_values(const point *restrict from, size_t pixels, float *restric
 	else
 		for (size_t k = 0; k < pixels; k++)
 			to[2 * k] = from->re[k], to[2 * k + 1] = from->im[k];
+}
+
+/* Pixels first … of a row of G, as it is stored. */
+static void put_values(const transform *t, const point *from, size_t first, size_t pixels, void *row)
+{
+	float values[2 * LANES];
+	interleave(from, pixels, t->half_unit ? values : (float *)row + 2 * first);
+	if (t->half_unit)
+		half_round(values, 2 * pixels, 1 / t->half_unit, (uint16_t *)row + 2 * first);
 }
 
 KERNEL
@@ -245,14 +256,14 @@ static double power_of(const point *G)
 }
 
 /* power: NULL, or of each bin, to be added to. */
-static void empty_plane(const transform *t, const block *k, point *plane, point *work, float complex *const *row, double *power)
+static void empty_plane(const transform *t, const block *k, point *plane, point *work, void *const *row, double *power)
 {
 	for (size_t c = 0; c < t->half; c++) {
 		const entry *e = t->entry + t->first_entry[c], *end = t->entry + t->first_entry[c + 1];
 		const point *G = e < end ? dft_run(t->along_column, plane + c * t->column_points, work) : NULL;
 		for (; e < end; e++) {
 			if (row[e->bin])
-				put_values(G + e->row, k->pixels, (float *)(row[e->bin] + k->first));
+				put_values(t, G + e->row, k->first, k->pixels, row[e->bin]);
 			if (power)
 				power[e->bin] += power_of(G + e->row);
 		}
@@ -261,19 +272,19 @@ static void empty_plane(const transform *t, const block *k, point *plane, point 
 
 /* ---- together ---- */
 
-static void set_zero_frequency(const transform *t, float complex *const *row, double *power)
+static void set_zero_frequency(const transform *t, void *const *row, double *power)
 {
 	for (const entry *e = t->entry; e < t->entry + t->first_entry[1]; e++)
 		for (size_t b = 0; e->row == 0 && b < t->bf->count; b++) {
-			const float G = (float)t->sum[b];
+			const point G = {.re = {(float)t->sum[b]}};
 			if (row[e->bin])
-				row[e->bin][b] = G;
+				put_values(t, &G, b, 1, row[e->bin]);
 			if (power)
-				power[e->bin] = (b ? power[e->bin] : 0) + (double)G * G;
+				power[e->bin] = (b ? power[e->bin] : 0) + (double)G.re[0] * G.re[0];
 		}
 }
 
-static void transform_block(const transform *t, size_t first, size_t pixels, float complex *const *row, double *power)
+static void transform_block(const transform *t, size_t first, size_t pixels, void *const *row, double *power)
 {
 	point *plane = t->scratch + (size_t)omp_get_thread_num() * transform_scratch(t->region->scan) / sizeof(point), *line = plane + plane_points(t->region->scan);
 	point *work = line + line_points(t->region->scan);
@@ -293,7 +304,7 @@ static void sum_power(const transform *t, double *power)
 }
 
 /* Each task takes every t->tasks-th block. */
-void transform_run(const transform *t, float complex *const *row, double *power, transform_progress *progress)
+void transform_run(const transform *t, void *const *row, double *power, transform_progress *progress)
 {
 	const size_t all = t->bf->count;
 	size_t done = 0;

@@ -14,7 +14,6 @@
 #ifndef SSB_PREP_TRANSFORM_H
 #define SSB_PREP_TRANSFORM_H
 
-#include <complex.h>
 #include <stddef.h>
 #include <stdint.h>
 #include "tools/ssb-prep/frames.h"
@@ -31,13 +30,14 @@ size_t transform_tables(size_t pixels, size_t bins);
 size_t transform_scratch(const size_t scan[2]);
 
 /* Make ready for the pixels of `bf`, whose exact sums are `sum`, and these bins of the half plane, (row, column); everything given is
- * borrowed. NULL on failure. */
+ * borrowed. half_unit: 0 for G in single precision (float complex), else what halves (two of each value) are in units of, a power of two. NULL on
+ * failure. */
 transform *transform_new(const region *r, const bf_pixels *bf, const uint64_t *sum, const int32_t (*q_index)[2], size_t bins,
-                         size_t threads, ssb_error *err);
+                         double half_unit, size_t threads, ssb_error *err);
 void transform_free(transform *t); /* NULL is allowed */
 
 /* G of bin i to row[i], B values; nowhere where that is NULL. The numbers depend on neither the threads nor which bins are asked for.
- * power: NULL, or of each bin the sum of |G|^2 over the pixels, in double. progress: NULL for none. */
-void transform_run(const transform *t, float complex *const *row, double *power, transform_progress *progress);
+ * power: NULL, or of each bin the sum of |G|^2 over the pixels, in double, before G is rounded to halves. progress: NULL for none. */
+void transform_run(const transform *t, void *const *row, double *power, transform_progress *progress);
 
 #endif
