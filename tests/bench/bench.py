@@ -10,8 +10,8 @@ too; the table says where they lay. What the tools are given as --memory is what
 
 "wall_s" is of the process, from its start to its end; the rows of its phases, and its bytes, are what --profile says. A roofline is
 measured on the same threads: LZ4 alone on a sample of the acquisition's chunks, FFTW alone on transforms of the scan's shape, each with a
-memcpy of what the stage puts out; the spectrum read once. The first touch of as much memory as the spectrum has, which no stage can do
-without and some virtual machines take long for, is a note beside. "ratio" is wall_s over the roofline; of a total, over the published time.
+memcpy of what the stage puts out; the spectrum read once. What no stage can do without and some virtual machines take long for is a note
+beside: the first touch of as much memory as the spectrum has, and writing as large a file to where it lies. "ratio" is wall_s over the roofline; of a total, over the published time.
 """
 import argparse
 import collections
@@ -169,7 +169,7 @@ def make_acquisition(case, kept):
     command = [BUILD / "bin/ssb-sim", name, f"--scan={case.scan}x{case.scan}", f"--step={case.step}",
                f"--detector={case.detector}x{case.detector}", f"--kv={KV}", f"--semiangle={SEMIANGLE_MRAD}", f"--radius={case.radius}",
                *([f"--centre={case.centre}"] if case.centre else []), f"--dose={DOSE}", "--specimen=lattice", "--phase=0.3", "--c10=-8nm", "--c12=1.5nm,20deg", "--rotation=15deg",
-               "--bad-pixels=12" if case.detector > 100 else "--bad-pixels=0", "--seed=5", f"--memory={int(memory_for(0)) >> 20}M"]
+               "--bad-pixels=12" if case.detector > 100 else "--bad-pixels=0", "--seed=5", f"--memory={int(memory_left()) >> 20}M"]
     say("simulating", *command[1:])
     done = subprocess.run(command, stderr=subprocess.PIPE, text=True)
     if done.returncode:
@@ -186,18 +186,17 @@ def warm(case, kept):
 
 # ---- runs ----
 
-def memory_for(output_in_memory):
-    """--memory of a tool that begins now and whose output takes so much of the same memory."""
-    left = available_memory() - SPARE - output_in_memory
+def memory_left():
+    """--memory of a tool that begins now. Where its output is memory, too, ssb-prep gives back what it has written."""
+    left = available_memory() - SPARE
     if left < 0.3 * GB:
         raise Failed(f"{available_memory() / GB:.1f} GB of memory are available: too little")
     return left
 
 
-def run(*commands, into=None):
-    """Commands as a pipeline, each with --profile. `into`: the output file, whose memory is not the tools'."""
-    output = room_of(into) if into else 0
-    memory = memory_for(output)
+def run(*commands):
+    """Commands as a pipeline, each with --profile."""
+    memory = memory_left()
     logs = [tempfile.TemporaryFile("w+") for _ in commands]
     source, processes, start = subprocess.DEVNULL, [], time.monotonic()
     for i, command in enumerate(commands):
@@ -262,11 +261,6 @@ def in_memory(path):
     return filesystem(path) == "tmpfs"
 
 
-def room_of(output):
-    path, size = output
-    return size if in_memory(path.parent) else 0
-
-
 # ---- one case, through files or pipes ----
 
 def info(path, key):
@@ -294,35 +288,35 @@ def image_stages(case, way, paths, work):
         size = 8 * positions(case) * (4 if factor == "auto" else int(factor)) ** 2
         phase, picture = work.place(f"{factor}.phase", size), work.place(f"{factor}.png", size)
         if way == "files":
-            yield f"recon {name}", [[*recon, "-o", phase]], (phase, size)
-            yield f"save {name}", [["ssb-save", "-q", phase, picture]], (picture, size)
+            yield f"recon {name}", [[*recon, "-o", phase]]
+            yield f"save {name}", [["ssb-save", "-q", phase, picture]]
         else:
-            yield f"recon | save {name}", [recon, ["ssb-save", "-q", "-", picture]], (picture, size)
+            yield f"recon | save {name}", [recon, ["ssb-save", "-q", "-", picture]]
 
 
 def stages(case, way, kept, work, o, paths):
-    """Name, commands and output of each stage, one after the other, for there may be room only then."""
+    """Name and commands of each stage, one after the other, for there may be room only then."""
     size = spectrum_bytes(case)
     if way == "files":
         region = work.place("region", region_bytes(case), beside=size / 4)
-        yield "decode", [[*decode_command(case, kept, o), "-o", region]], (region, region_bytes(case))
+        yield "decode", [[*decode_command(case, kept, o), "-o", region]]
         paths["spectrum"] = work.place("spectrum", size, beside=size / 4)
-        yield "prep", [prep_command(case, region, paths["spectrum"], o)], (paths["spectrum"], size)
+        yield "prep", [prep_command(case, region, paths["spectrum"], o)]
         region.unlink()
     else:
         paths["spectrum"] = work.place("spectrum", size, beside=size / 4 + region_bytes(case))
-        yield "decode | prep", [decode_command(case, kept, o), prep_command(case, "-", paths["spectrum"], o)], (paths["spectrum"], size)
+        yield "decode | prep", [decode_command(case, kept, o), prep_command(case, "-", paths["spectrum"], o)]
     paths["fit"] = work.place("fit", 1e6)
-    yield "fit", [["ssb-fit", "-q", paths["spectrum"], "-o", paths["fit"], *o.fit]], (paths["fit"], 1e6)
+    yield "fit", [["ssb-fit", "-q", paths["spectrum"], "-o", paths["fit"], *o.fit]]
     yield from image_stages(case, way, paths, work)
 
 
 def measure(case, way, kept, work, o, notes):
-    """{stage: Run}, the shape of G, and the spectrum's size in bytes."""
+    """{stage: Run}, the shape of G, the spectrum's path and its size in bytes."""
     runs, paths = {}, {}
-    for name, commands, output in stages(case, way, kept, work, o, paths):
+    for name, commands in stages(case, way, kept, work, o, paths):
         say(case.name, way, name)
-        runs[name] = run(*commands, into=output)
+        runs[name] = run(*commands)
     notes.append(f"{case.name} {way}: --memory " + ", ".join(f"{name} {r.memory / GB:.1f} GB" for name, r in runs.items()))
     header = json.loads(subprocess.run([BUILD / "bin/ssb-info", "--json", paths["spectrum"]], capture_output=True, text=True).stdout)
     shape = next(a["shape"] for a in header["arrays"] if a["name"] == "G")
@@ -331,7 +325,7 @@ def measure(case, way, kept, work, o, notes):
                       f"{float(info(paths['fit'], f'meta.parameters.{p}.standard_error') or 'nan'):.3f} {unit} (truth {truth[f'{p}_{unit}']:.3f})"
                       for p, unit in (("C10", "nm"), ("C12", "nm"), ("rotation", "deg")))
     notes.append(f"{case.name} {way}: {shape[1]} bright-field pixels, {shape[0]} frequencies; {found}; digest {header['digest']}")
-    return runs, shape, paths["spectrum"].stat().st_size
+    return runs, shape, paths["spectrum"], paths["spectrum"].stat().st_size
 
 
 # ---- the table ----
@@ -342,10 +336,13 @@ def rates(case, shape):
     return {"decode": (raw_GB, "GB/s of frames"), "decode | prep": (raw_GB, "GB/s of frames"), "prep": kq, "fit": kq, "recon": kq}
 
 
-def bounds(case, shape, size, kept, notes):
+def bounds(case, shape, spectrum, size, kept, notes):
     """{kind of stage: (name, seconds)} that this machine needs at least, but for a memcpy of the output."""
+    of_spectrum = f"{size / GB:.2f} GB, as much as the spectrum has, takes"
+    notes.append(f"{case.name}: a file of {of_spectrum} {roofline('write', size, spectrum):.2f} s to write where that lay")
+    spectrum.unlink()
     if size < available_memory() - SPARE:
-        notes.append(f"{case.name}: the first touch of {size / GB:.2f} GB of memory, as much as the spectrum has, takes {roofline('touch', size):.2f} s")
+        notes.append(f"{case.name}: the first touch of memory of {of_spectrum} {roofline('touch', size):.2f} s")
     n = read_scan(case)
     once = ("read once", memory_s_per_GB("read") * size / GB)
     fftw = roofline("fft", n, n, shape[1])
@@ -400,9 +397,9 @@ def case_rows(case, kept, o, notes):
     for way in "files", "pipes":
         work = Work(kept)
         try:
-            runs, shape, size = measure(case, way, kept, work, o, notes)
+            runs, shape, spectrum, size = measure(case, way, kept, work, o, notes)
             work.clear()
-            known = known or bounds(case, shape, size, kept, notes)
+            known = known or bounds(case, shape, spectrum, size, kept, notes)
             rate = rates(case, shape)
             for name, r in runs.items():
                 rows += stage_rows(case, way, name, r, rate.get(kind_of(name)), known.get(kind_of(name)))
@@ -498,7 +495,7 @@ def growth(o, kept):
         try:
             make_acquisition(case, kept)
             warm(case, kept)
-            runs, shape, _ = measure(case, "files", kept, work, o, notes)
+            runs, shape, *_ = measure(case, "files", kept, work, o, notes)
             elements = math.prod(shape)
             row = {"scan": n, "elements": elements}
             for stage, name in ("prep", "prep"), ("fit", "fit"), ("recon", "recon native"):

@@ -3,6 +3,7 @@
  *   roofline copy BYTES            memcpy of so much memory
  *   roofline read BYTES            adding up so much memory
  *   roofline touch BYTES           the first touch of so much memory, all of it: what a machine must clear, a virtual one also obtain
+ *   roofline write BYTES FILE      writing so much to a file that is made, by one thread
  *   roofline fft ROWS COLUMNS N    N real transforms by FFTW, in memory that stays in the cache if it can
  *   roofline lz4 ELEMENT <LIST     decompression alone of bitshuffled chunks; LIST has a line "offset size path" for each
  *
@@ -92,6 +93,26 @@ static double touch_s(size_t bytes)
 	const double s = omp_get_wtime() - start;
 	munmap(memory, bytes);
 	return s;
+}
+
+static double write_s(size_t bytes, const char *path)
+{
+	const size_t step = (size_t)4 << 20;
+	char *block = must(calloc(1, step));
+	const int file = open(path, O_WRONLY | O_CREAT | O_EXCL, 0666);
+	const double start = omp_get_wtime();
+	bool ok = file >= 0;
+	for (size_t done = 0, n; ok && done < bytes; done += n) {
+		n = bytes - done < step ? bytes - done : step;
+		ok = write(file, block, n) == (ssize_t)n;
+	}
+	ok = ok && close(file) == 0;
+	if (!ok) {
+		fprintf(stderr, "roofline: cannot write '%s'\n", path);
+		exit(1);
+	}
+	free(block);
+	return omp_get_wtime() - start;
 }
 
 static double fft_s(int rows, int columns, double count)
@@ -216,12 +237,14 @@ int main(int argc, char **argv)
 		s = memory_s(!strcmp(argv[1], "copy"), strtoull(argv[2], NULL, 10));
 	else if (argc == 3 && !strcmp(argv[1], "touch") && strtoull(argv[2], NULL, 10) > 0)
 		s = touch_s(strtoull(argv[2], NULL, 10));
+	else if (argc == 4 && !strcmp(argv[1], "write"))
+		s = write_s(strtoull(argv[2], NULL, 10), argv[3]);
 	else if (argc == 5 && !strcmp(argv[1], "fft"))
 		s = fft_s(atoi(argv[2]), atoi(argv[3]), atof(argv[4]));
 	else if (argc == 3 && !strcmp(argv[1], "lz4") && atoi(argv[2]) > 0)
 		s = lz4_s((size_t)atoi(argv[2]));
 	else
-		return fputs("usage: roofline copy BYTES | read BYTES | touch BYTES | fft ROWS COLUMNS N | lz4 ELEMENT <LIST\n", stderr), 2;
+		return fputs("usage: roofline copy BYTES | read BYTES | touch BYTES | write BYTES FILE | fft ROWS COLUMNS N | lz4 ELEMENT <LIST\n", stderr), 2;
 	printf("%.9g\n", s);
 	return 0;
 }
