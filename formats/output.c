@@ -163,7 +163,9 @@ bool ssb_output_write(ssb_output *output, const void *bytes, size_t size, ssb_er
 	const char *next = bytes;
 	while (size > 0) {
 		const ssize_t written = write(output->fd, next, size);
-		if (written < 0 && errno != EINTR)
+		if (written == 0)
+			errno = EIO;
+		if (written == 0 || (written < 0 && errno != EINTR))
 			return ssb_fail_errno(err, "cannot write %s", output->shown);
 		if (written > 0) {
 			next += written;
@@ -183,7 +185,9 @@ bool ssb_output_write_at(ssb_output *output, const void *bytes, size_t size, uin
 	const char *next = bytes;
 	while (size > 0) {
 		const ssize_t written = pwrite(output->fd, next, size, (off_t)offset);
-		if (written < 0 && errno != EINTR)
+		if (written == 0)
+			errno = EIO;
+		if (written == 0 || (written < 0 && errno != EINTR))
 			return ssb_fail_errno(err, "cannot write %s", output->shown);
 		if (written > 0) {
 			next += written;

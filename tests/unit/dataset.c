@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "tests/unit/test.h"
+#include "tools/bitshuffle/bitshuffle.h"
 #include "tools/ssb-decode/chunk_table.h"
 #include "tools/ssb-decode/dataset.h"
 
@@ -139,6 +140,47 @@ static void places(bool newest, bool grows, bool filtered)
 	unlink(path);
 }
 
+/* A set whose writer asked for chunks across the edge of the extent not to be filtered: their masks do not say so. */
+static void plain_edges(const char *path)
+{
+	enum { CHUNK = 5, IN_CHUNK = CHUNK * PIXELS };
+	const hsize_t shape[3] = {FRAMES, ROWS, COLUMNS}, chunk[3] = {CHUNK, ROWS, COLUMNS};
+	const unsigned parameters[5] = {0, 0, sizeof(uint16_t), 0, BITSHUFFLE_LZ4};
+	const hid_t access = H5Pcreate(H5P_FILE_ACCESS), creation = H5Pcreate(H5P_DATASET_CREATE), space = H5Screate_simple(3, shape, NULL);
+	uint16_t pixels[IN_CHUNK] = {0};
+	uint8_t *packed = malloc(bitshuffle_bound(sizeof pixels, sizeof *pixels));
+	uint64_t all[FRAMES];
+	ssb_error err;
+	h5_place place = {.object = "/set"};
+	snprintf(place.path, sizeof place.path, "%s", path);
+	H5Pset_libver_bounds(access, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST);
+	H5Pset_chunk(creation, 3, chunk);
+	H5Pset_filter(creation, 32008, H5Z_FLAG_OPTIONAL, 5, parameters);
+	H5Pset_chunk_opts(creation, H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS);
+	place.file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access);
+	const hid_t set = H5Dcreate2(place.file, "set", H5T_NATIVE_UINT16, space, H5P_DEFAULT, creation, H5P_DEFAULT);
+	for (hsize_t first = 0; first < FRAMES; first += CHUNK) {
+		const hsize_t origin[3] = {first, 0, 0};
+		const bool whole = first + CHUNK <= FRAMES;
+		for (size_t i = 0; i < IN_CHUNK; i++)
+			pixels[i] = value(first + i / PIXELS, i % PIXELS);
+		const size_t stored = bitshuffle_encode((const uint8_t *)pixels, sizeof pixels, sizeof *pixels, packed);
+		H5Dwrite_chunk(set, H5P_DEFAULT, 0, origin, whole ? stored : sizeof pixels, whole ? (const void *)packed : pixels);
+	}
+	for (size_t i = 0; i < FRAMES; i++)
+		all[i] = i;
+	H5Dclose(set);
+	H5Fflush(place.file, H5F_SCOPE_GLOBAL);
+	dataset *read = dataset_open(&place, &err);
+	CHECK(read && reads_back(read, all, FRAMES), "chunks across the edge, not filtered");
+	dataset_close(read);
+	H5Fclose(place.file);
+	H5Sclose(space);
+	H5Pclose(creation);
+	H5Pclose(access);
+	free(packed);
+}
+
 static int dump(const char *path, const char *object)
 {
 	h5_place place;
@@ -179,6 +221,7 @@ int main(int argc, char **argv)
 	for (unsigned i = 0; i < 8; i++)
 		places(i & 1, i & 2, i & 4);
 	H5Fclose(file);
+	plain_edges(path);
 	unlink(path);
 	return test_end();
 }

@@ -24,8 +24,8 @@ typedef struct bitshuffle_block { size_t first, count, width; const void *elemen
 typedef void bitshuffle_take(void *context, const bitshuffle_block *block);
 
 /* Decode a 32008 chunk of `stored` bytes, raw_size bytes decoded, block by block: each that holds some of the elements [first, first + count)
- * is handed to take(context, block), in order, and gone after that; the others are checked for their lengths but not decompressed. The
- * error says what disagrees, with the numbers. */
+ * is handed to take(context, block), in order, and gone after that; the others are checked for their lengths but not decompressed. Fewer than 8
+ * elements at the chunk's end are not packed: they come last, in any case and in their own width. The error says what disagrees, with the numbers. */
 bool bitshuffle_blocks(bitshuffle_decoder *decoder, const uint8_t *chunk, size_t stored, size_t raw_size, size_t first, size_t count,
                        bitshuffle_take *take, void *context, ssb_error *err);
 

@@ -24,7 +24,7 @@ bool chunk_index_describe(chunk_index *index, byte_view *message, unsigned layou
 		view_skip(message, 4); /* the array's header has these as well */
 		index->page_bits = (unsigned)view_take(message, 1);
 	} else if (index->kind != SINGLE) {
-		return ssb_fail(err, SSB_BAD_INPUT, "a chunk index of kind %u in the newest layout is not supported", index->kind);
+		return ssb_fail(err, SSB_BAD_INPUT, "a chunk index of kind %u is not supported", index->kind);
 	}
 	index->address = view_take(message, 8);
 	return (!message->failed && index->page_bits < 32) || damaged(err);

@@ -1,4 +1,4 @@
-/* The index of a chunked set in HDF5's newest layout: where each chunk is. Extensible arrays (sets that can grow), fixed arrays and single
+/* The index of a chunked set in HDF5's layouts 4 and 5: where each chunk is. Extensible arrays (sets that can grow), fixed arrays and single
  * chunks; others are refused. */
 #ifndef DECODE_CHUNK_INDEX_H
 #define DECODE_CHUNK_INDEX_H

@@ -21,6 +21,7 @@ struct dataset {
 	bool index_sought;
 	unsigned lead;                /* axes that count frames */
 	bool chunked, ours;
+	bool edges_plain;             /* chunks that cross the extent are not filtered, whatever their masks say */
 	hsize_t chunk[H5S_MAX_RANK];
 	uint64_t cells[H5S_MAX_RANK]; /* chunks along each axis */
 	chunk_packing packing;
@@ -72,9 +73,13 @@ static bool describe_chunks(dataset *set, hid_t creation, ssb_error *err)
 {
 	dataset_info *const info = &set->info;
 	size_t raw_size = info->element_size;
+	unsigned options = 0;
 	set->chunked = true;
 	if (H5Pget_chunk(creation, (int)info->rank, set->chunk) != (int)info->rank)
 		return ssb_fail(err, SSB_BAD_INPUT, "the chunk shape is damaged");
+	if (H5Pget_chunk_opts(creation, &options) < 0)
+		return ssb_fail(err, SSB_BAD_INPUT, "the chunk options are damaged");
+	set->edges_plain = options & H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS;
 	for (unsigned i = 0; i < info->rank; i++) {
 		if (set->chunk[i] == 0 || __builtin_mul_overflow(raw_size, set->chunk[i], &raw_size) || raw_size > UINT32_MAX)
 			return ssb_fail(err, SSB_BAD_INPUT, "the chunk shape is damaged");
@@ -299,6 +304,8 @@ static bool absent_by_chunk(const dataset *set, const seat *seats, size_t count,
 			return false;
 		for (size_t i = w.first; i < w.end && chunk.size == 0; i++)
 			absent[seats[i].entry] = 1;
+		if (chunk.size == 0)
+			w.part = w.parts - 1; /* the others say nothing more */
 	}
 	return true;
 }
@@ -386,12 +393,12 @@ static bool is_frame(const dataset *set)
 	return true;
 }
 
-const stored_chunk *dataset_frame_chunks(dataset *set, uint64_t *base, chunk_packing *packing)
+const stored_chunk *dataset_frame_chunks(dataset *set, const raw_file **file, chunk_packing *packing)
 {
 	if (!set->chunked || !set->ours || set->info.big_endian || !is_frame(set))
 		return NULL;
 	seek_index(set);
-	*base = set->file ? set->file->base : 0;
+	*file = set->file;
 	*packing = set->packing;
 	return set->index ? set->index->chunk : NULL;
 }
@@ -437,6 +444,14 @@ static bool fetch_chunk(const dataset *set, const stored_chunk *chunk, const hsi
 	       ssb_fail(err, SSB_BAD_INPUT, "its chunk cannot be read: %s", h5_cause(cause));
 }
 
+static bool crosses_extent(const dataset *set, const hsize_t *origin)
+{
+	for (unsigned axis = 0; axis < set->info.rank; axis++)
+		if (set->chunk[axis] > set->info.shape[axis] - origin[axis])
+			return true;
+	return false;
+}
+
 static bool fetch_slab(const dataset *set, slab *s, chunk_decoder *decoder, size_t *failed, ssb_error *err)
 {
 	uint8_t *at = chunk_decoder_arena(decoder, s->bytes + 1, err);
@@ -447,7 +462,7 @@ static bool fetch_slab(const dataset *set, slab *s, chunk_decoder *decoder, size
 		if (!fetch_chunk(set, &s->chunk[i], s->origin[i], &mask, at, err))
 			return false;
 		s->job[i].stored = at;
-		s->job[i].plain = mask & 1;
+		s->job[i].plain = mask & 1 || (set->edges_plain && crosses_extent(set, s->origin[i]));
 		at += s->job[i].stored_size;
 	}
 	return at;

@@ -34,8 +34,8 @@ const dataset_info *dataset_describe(const dataset *set);
 bool dataset_absent(dataset *set, const uint64_t *frames, size_t count, uint8_t *absent, ssb_error *err);
 
 /* Where each frame is, of a set whose every frame is one chunk packed in a way that chunk_unpack knows, in the machine's byte order: info.frames
- * chunks, their addresses counted from *base in the file, size 0 where one was never written. NULL: the set is another. */
-const stored_chunk *dataset_frame_chunks(dataset *set, uint64_t *base, chunk_packing *packing);
+ * chunks in *file, the set's, size 0 where one was never written. NULL: the set is another. */
+const stored_chunk *dataset_frame_chunks(dataset *set, const raw_file **file, chunk_packing *packing);
 
 /* Read `count` frames, numbers ascending, into `values` (count × rows × columns elements, in the machine's byte order).
  * `number_of_first` is added to frame numbers in messages. The buffers of `decoder` are used. */

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum {
@@ -54,15 +55,19 @@ size_t frame_reader_memory(const acquisition *a)
 	return RUN_BYTES + 6 * a->rows * a->columns * a->element_size;
 }
 
-static bool open_file(frame_reader *reader, size_t part, ssb_error *err)
+static bool open_file(frame_reader *reader, size_t part, const part_places *places, ssb_error *err)
 {
+	struct stat status;
 	if (reader->descriptor >= 0 && reader->part == part)
 		return true;
 	if (reader->descriptor >= 0)
 		close(reader->descriptor);
 	reader->part = part;
 	reader->descriptor = open(reader->a->part[part].file, O_RDONLY | O_CLOEXEC);
-	return reader->descriptor >= 0 || ssb_fail(err, SSB_BAD_INPUT, "%s", strerror(errno));
+	if (reader->descriptor < 0 || fstat(reader->descriptor, &status) != 0)
+		return ssb_fail(err, SSB_BAD_INPUT, "%s", strerror(errno));
+	return (status.st_dev == places->device && status.st_ino == places->inode) ||
+	       ssb_fail(err, SSB_BAD_INPUT, "the file was replaced while it was read");
 }
 
 static bool fetch(frame_reader *reader, const chunk_run *run, ssb_error *err)
@@ -86,6 +91,15 @@ static bool fetch(frame_reader *reader, const chunk_run *run, ssb_error *err)
 		done += (uint64_t)got;
 	}
 	return true;
+}
+
+/* A run that cannot be read is cut to its first chunk, so that an error is that chunk's alone. */
+static bool fetch_run(frame_reader *reader, const frame_place *first, chunk_run *run, ssb_error *err)
+{
+	if (fetch(reader, run, err))
+		return true;
+	*run = (chunk_run){run->first, run->first + 1, first->address, first->size};
+	return fetch(reader, run, err);
 }
 
 /* The longest run of plausible chunks from run->first on; it is empty where the first is not plausible. */
@@ -113,18 +127,18 @@ static bool read_part(frame_reader *reader, size_t part, const uint64_t *frames,
                       ssb_error *err)
 {
 	const uint64_t first_of_part = reader->a->part[part].first;
-	const chunk_packing *packing;
-	const frame_place *const places = frame_source_places(reader->source, part, &packing);
-	if (!open_file(reader, part, err))
+	const part_places *const places = frame_source_places(reader->source, part);
+	const chunk_packing *const packing = &places->packing;
+	if (!open_file(reader, part, places, err))
 		return false;
 	chunk_run run = {.first = 0};
 	for (size_t i = 0; i < count; i++) {
-		const frame_place *const place = &places[frames[i] - first_of_part];
+		const frame_place *const place = &places->frame[frames[i] - first_of_part];
 		bool ok = true;
 		if (i == 0 || i == run.end) {
 			run.first = i;
-			find_run(places, packing, first_of_part, frames, count, &run);
-			ok = chunk_check_size(packing, place->size, err) && fetch(reader, &run, err);
+			find_run(places->frame, packing, first_of_part, frames, count, &run);
+			ok = chunk_check_size(packing, place->size, err) && fetch_run(reader, place, &run, err);
 		}
 		if (ok) {
 			const chunk_job job = {.stored = reader->bytes + (place->address - run.address), .stored_size = place->size, .plain = place->plain};

@@ -2,15 +2,14 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "tools/ssb-decode/dataset.h"
 
-/* Where the frames of a part are, kept from when it was open; `elsewhere`: they are not chunks of known places. */
-typedef struct part_places { frame_place *frame; chunk_packing packing; bool elsewhere; } part_places;
-
 struct frame_source {
 	const acquisition *a;
-	part_places *places;   /* of each part, `frame` NULL: not known; NULL where they would take too much memory */
+	part_places *places;   /* of each part, kept from when it was open; NULL where they would take too much memory */
+	bool elsewhere;        /* a part was open whose frames are not chunks of known places */
 	chunk_decoder *decoder;
 	size_t open_part;      /* the part that is open; a->parts: none */
 	h5_place place;        /* of an HDF5 part */
@@ -87,15 +86,18 @@ static void keep_places(frame_source *source, size_t part)
 {
 	const uint64_t frames = source->a->part[part].frames;
 	part_places *const places = &source->places[part];
-	uint64_t base = 0;
-	if (places->frame || places->elsewhere)
+	const raw_file *file;
+	struct stat status = {0};
+	if (places->frame || source->elsewhere)
 		return;
-	const stored_chunk *const chunk = source->set ? dataset_frame_chunks(source->set, &base, &places->packing) : NULL;
-	places->frame = chunk ? malloc(frames * sizeof *places->frame) : NULL;
-	places->elsewhere = !places->frame;
+	const stored_chunk *const chunk = source->set ? dataset_frame_chunks(source->set, &file, &places->packing) : NULL;
+	places->frame = chunk && fstat(file->descriptor, &status) == 0 ? malloc(frames * sizeof *places->frame) : NULL;
+	places->device = status.st_dev;
+	places->inode = status.st_ino;
+	source->elsewhere = !places->frame;
 	for (uint64_t i = 0; places->frame && i < frames; i++) {
-		places->frame[i] = (frame_place){base + chunk[i].address, (uint32_t)chunk[i].size, chunk[i].mask & 1};
-		places->elsewhere = places->elsewhere || chunk[i].size > UINT32_MAX;
+		places->frame[i] = (frame_place){file->base + chunk[i].address, (uint32_t)chunk[i].size, chunk[i].mask & 1};
+		source->elsewhere = source->elsewhere || chunk[i].size > UINT32_MAX || chunk[i].address > file->size;
 	}
 }
 
@@ -152,18 +154,15 @@ bool frame_source_name_part(const acquisition *a, const acquisition_part *part, 
 
 bool frame_source_places_known(const frame_source *source)
 {
-	bool some = false, elsewhere = false;
-	for (size_t p = 0; source->places && p < source->a->parts; p++) {
+	bool some = false;
+	for (size_t p = 0; source->places && p < source->a->parts; p++)
 		some = some || source->places[p].frame;
-		elsewhere = elsewhere || source->places[p].elsewhere;
-	}
-	return some && !elsewhere;
+	return some && !source->elsewhere;
 }
 
-const frame_place *frame_source_places(const frame_source *source, size_t part, const chunk_packing **packing)
+const part_places *frame_source_places(const frame_source *source, size_t part)
 {
-	*packing = &source->places[part].packing;
-	return source->places[part].frame;
+	return &source->places[part];
 }
 
 bool frame_source_absent(frame_source *source, const uint64_t *frames, size_t count, uint8_t *absent, ssb_error *err)

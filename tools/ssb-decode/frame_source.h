@@ -4,6 +4,7 @@
 #ifndef DECODE_FRAME_SOURCE_H
 #define DECODE_FRAME_SOURCE_H
 
+#include <sys/types.h>
 #include "tools/ssb-decode/acquisition.h"
 #include "tools/ssb-decode/chunk_decoder.h"
 
@@ -22,11 +23,14 @@ bool frame_source_read(frame_source *source, const uint64_t *frames, size_t coun
 /* A chunk in its part's file: from the file's start; size 0: never written. */
 typedef struct frame_place { uint64_t address; uint32_t size; bool plain; } frame_place;
 
+/* Of the frames of a part; and of which file, which may be replaced under its name. */
+typedef struct part_places { frame_place *frame; chunk_packing packing; dev_t device; ino_t inode; } part_places;
+
 /* True when the places of all frames of the parts that have been open are known (frame_source_absent opens those of the frames asked for). */
 bool frame_source_places_known(const frame_source *source);
 
-/* The places of a part's frames and their packing, both the source's; NULL when they are not known. Safe to call from several threads. */
-const frame_place *frame_source_places(const frame_source *source, size_t part, const chunk_packing **packing);
+/* The source's; `frame` is NULL when they are not known. Safe to call from several threads. */
+const part_places *frame_source_places(const frame_source *source, size_t part);
 
 /* The part that holds frame `number`, or the first one after it; a->parts when there is none. */
 size_t frame_source_part(const acquisition *a, uint64_t number);

@@ -4,7 +4,7 @@
 #include <string.h>
 #include "tools/ssb-decode/object_header.h"
 
-enum { LAYOUT_VERSION = 5, CHUNKED = 2 };
+enum { LAYOUT_VERSION = 5, CHUNKED = 2, EDGES_PLAIN = 1 };
 
 struct newer_set {
 	raw_file file;
@@ -83,7 +83,8 @@ static bool take_layout(newer_set *set, byte_view m, ssb_error *err)
 	for (unsigned i = 0; i + 1 < dimensions; i++)
 		set->chunk[i] = view_take(&m, width);
 	view_take(&m, width); /* the element size */
-	if (H5Pset_chunk(set->creation, (int)dimensions - 1, set->chunk) < 0)
+	if (H5Pset_chunk(set->creation, (int)dimensions - 1, set->chunk) < 0 ||
+	    (flags & EDGES_PLAIN && H5Pset_chunk_opts(set->creation, H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS) < 0))
 		return damaged(err, "layout");
 	return chunk_index_describe(&set->index, &m, flags, err);
 }

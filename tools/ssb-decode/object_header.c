@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MESSAGE_CONTINUATION = 16, MOST_CONTINUATIONS = 64, VERSION_1_PREFIX = 16, VERSION_1_MESSAGE = 8 };
+enum { MESSAGE_CONTINUATION = 16, MOST_CONTINUATIONS = 64, VERSION_1_PREFIX = 16, VERSION_1_MESSAGE = 8, LONGEST_PREFIX = 34 };
 
 /* A header being read: who takes its messages, and the blocks of them still to come. */
 typedef struct header_walk {
@@ -74,13 +74,13 @@ static bool read_version_2(header_walk *w, uint64_t address, const uint8_t *star
 	byte_view head = {start, size, false};
 	view_skip(&head, 4);
 	const unsigned version = (unsigned)view_take(&head, 1), flags = (unsigned)view_take(&head, 1);
-	if (version != 2)
-		return damaged(err);
 	w->version = 2;
 	w->message_head = flags & 4 ? 6 : 4;
 	view_skip(&head, (flags & 32 ? 16 : 0) + (flags & 16 ? 4 : 0));
 	const size_t messages = view_take(&head, 1u << (flags & 3)), prefix = size - head.left;
 	raw_block block;
+	if (version != 2 || head.failed)
+		return damaged(err);
 	if (!raw_read(w->file, address, prefix, messages, "OHDR", &block, err))
 		return false;
 	view_skip(&block.view, prefix - 4);
@@ -104,7 +104,7 @@ static bool read_continuation(header_walk *w, uint64_t address, uint64_t size, s
 bool object_header_read(const raw_file *file, uint64_t address, take_message *take, void *context, ssb_error *err)
 {
 	header_walk w = {.file = file, .take = take, .context = context};
-	uint8_t start[32];
+	uint8_t start[LONGEST_PREFIX];
 	if (!raw_peek(file, address, start, sizeof start, err))
 		return false;
 	bool ok;

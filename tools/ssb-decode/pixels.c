@@ -93,7 +93,6 @@ void pixel_sums_add(pixel_sums *sums, const void *frames, size_t count, size_t e
 	enum { AT_ONCE = 65536 };
 	for (size_t f = 0; f < count; f += AT_ONCE)
 		add_some(sums, (const uint8_t *)frames + f * sums->pixels * element_size, count - f < AT_ONCE ? count - f : AT_ONCE, element_size);
-	sums->frames += count;
 }
 
 /* ---- sums of blocks ---- */
@@ -292,8 +291,10 @@ size_t pixel_cut_width(const box *region, size_t columns, const bitshuffle_block
 	rows_of_block(region, columns, block, &r, &end);
 	for (; r < end; r++) {
 		const row_part row = part_of_row(region, columns, block, r);
+		if (row.from >= row.to)
+			continue;
 		const uint8_t *const elements = (const uint8_t *)block->elements + (row.from - block->first) * block->width;
-		const size_t own = row.from < row.to ? block->width < 2 ? block->width : elements_width(elements, row.to - row.from, block->width) : 0;
+		const size_t own = block->width < 2 ? block->width : elements_width(elements, row.to - row.from, block->width);
 		width = own > width ? own : width;
 	}
 	return width;

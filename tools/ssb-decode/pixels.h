@@ -17,7 +17,6 @@ uint64_t pixel_sentinel(size_t element_size);
 /* Sum and largest count of every pixel over the frames added so far, exact. */
 typedef struct pixel_sums {
 	size_t pixels;
-	uint64_t frames;
 	uint64_t *sum, *largest;
 } pixel_sums;
 
@@ -62,7 +61,7 @@ void pixel_cut_frame(const pixel_cut *cut, const void *frame, void *out);
 /* A block's elements to `out`, of the same width, with 0 for those that are bad (BAD_ZERO). */
 void pixel_clear_bad(const uint8_t *flags, size_t element_size, const bitshuffle_block *block, void *out);
 
-/* The width (elements_width) that the region's part of a block of a frame with `columns` columns asks for; 0 when it has none, or zeros. */
+/* The width (elements_width) that the region's part of a block of a frame with `columns` columns asks for; 0 when it has none, or where the block is zeros. */
 size_t pixel_cut_width(const box *region, size_t columns, const bitshuffle_block *block);
 
 /* That part to its place in the frame's region at `out`, whose elements have `width` bytes, as the block's have unless they are zeros. */

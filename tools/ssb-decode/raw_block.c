@@ -42,7 +42,7 @@ bool raw_open(raw_file *file, const char *path, ssb_error *err)
 	file->size = (uint64_t)status.st_size;
 	if (!superblock_place(path, &file->base, &address_bytes, err))
 		return false;
-	return address_bytes == 8 || ssb_fail(err, SSB_BAD_INPUT, "addresses of %u bytes are not supported in the newest layout", address_bytes);
+	return address_bytes == 8 || ssb_fail(err, SSB_BAD_INPUT, "addresses of %u bytes are not supported", address_bytes);
 }
 
 void raw_close(raw_file *file)

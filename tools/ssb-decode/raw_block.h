@@ -12,7 +12,7 @@ typedef struct byte_view { const uint8_t *at; size_t left; bool failed; } byte_v
 uint64_t view_take(byte_view *view, size_t bytes); /* 1 to 8 bytes, little-endian */
 void view_skip(byte_view *view, uint64_t bytes);
 
-/* A file whose addresses and lengths are of 8 bytes, from its superblock on. */
+/* A file whose addresses are of 8 bytes, from its superblock on. */
 typedef struct raw_file { int descriptor; uint64_t base, size; } raw_file;
 
 bool raw_open(raw_file *file, const char *path, ssb_error *err);
