@@ -6,13 +6,14 @@
 #include "tools/transfer/optics_io.h"
 
 static const double ROUNDING = 1e-8;     /* of L: gains below it cannot be told from rounding; each S is a sum in single precision */
-static const double FIRST_RADIUS = 1, LEAST_RADIUS = 1e-9, MOST_RADIUS = 3; /* rad */
+static const double FIRST_RADIUS = 1, MOST_RADIUS = 3; /* rad */
 static const double FLAT = 1e-12;        /* of the largest curvature: a direction without any */
 enum { MATRIX = FIT_PARAMETERS * FIT_PARAMETERS };
 
 /* The quadratic model of L around a point: gradient and curvature along its principal axes, in rad. */
 typedef struct quadratic {
 	size_t n;
+	bool of_L;                         /* else of J, where L is not concave */
 	double rad[FIT_PARAMETERS];        /* per unit of each parameter */
 	double curvature[FIT_PARAMETERS];  /* ascending */
 	double axis[MATRIX];               /* columns */
@@ -22,6 +23,7 @@ typedef struct quadratic {
 typedef struct step {
 	double by[FIT_PARAMETERS]; /* of each parameter, in its unit */
 	double length_rad;
+	bool full;                 /* to the top of L's own model: the radius does not hold it back */
 	double gain;               /* of L that the model predicts */
 	double sigmas;             /* length in standard errors */
 } step;
@@ -47,7 +49,10 @@ static bool find_axes(quadratic *q, const double *M, double sign)
 /* -Hessian where it is positive definite, else J. */
 static bool model_make(quadratic *q, const likelihood *l)
 {
-	if (!find_axes(q, l->hessian, -1) || (q->curvature[0] <= 0 && !find_axes(q, l->gauss_newton, 1)))
+	if (!find_axes(q, l->hessian, -1))
+		return false;
+	q->of_L = q->curvature[0] > 0;
+	if (!q->of_L && !find_axes(q, l->gauss_newton, 1))
 		return false;
 	for (size_t k = 0; k < q->n; k++) {
 		q->slope[k] = 0;
@@ -90,7 +95,7 @@ static double damping_for(const quadratic *q, double radius)
 static step step_within(const quadratic *q, const likelihood *l, double radius, double sigma2)
 {
 	const double damping = damping_for(q, radius);
-	step s = {.length_rad = length(q, damping)};
+	step s = {.length_rad = length(q, damping), .full = q->of_L && damping == 0};
 	double squares = 0;
 	for (size_t k = 0; k < q->n; k++) {
 		const double y = along(q, k, damping);
@@ -148,13 +153,14 @@ static bool look_around(const objective *f, const ascent *a, const parameter_set
 
 /* Whether so little is missed by the step that it can be taken without another look. A step of d rad misses by about d of itself, since L's
  * third derivatives are its second's per rad (at the bins' rms frequency: a few times more beyond it); of rotation and sampling also by the kinks
- * of the aperture's edge: 0.3 of the step was seen for a disk of 10 pixels radius, 0.004 to 0.01 for 53. */
-static bool settled(const step *s, const ascent *a, const parameter_set *set, const evidence *e, double radius)
+ * of the aperture's edge: 0.3 of the step was seen for a disk of 10 pixels radius, 0.004 to 0.01 for 53. What has been rejected is never taken
+ * so: the radius then holds every step back. */
+static bool settled(const step *s, const ascent *a, const parameter_set *set, const evidence *e)
 {
 	const double SMALL_RAD = 0.05, KINKS = 30, radius_px = e->geometry.semiangle_rad / e->geometry.sampling_rad[0];
 	const bool kinks = parameter_set_find(set, ROTATION) >= 0 || parameter_set_find(set, SAMPLING) >= 0;
 	const double missed = 4 * s->length_rad + (kinks ? KINKS / (radius_px * radius_px) : 0);
-	return s->length_rad < radius && s->length_rad < SMALL_RAD && missed * s->sigmas < a->enough;
+	return s->full && s->length_rad < SMALL_RAD && missed * s->sigmas < a->enough;
 }
 
 static void settle(optimum *o, const optics_parameters *p, const step *s)
@@ -172,6 +178,14 @@ static double next_radius(double radius, const step *s, double gained)
 	return gained > 0.75 * s->gain && s->length_rad > 0.9 * radius ? fmin(2 * radius, MOST_RADIUS) : radius;
 }
 
+/* After a step that was rejected: whether to try a shorter one. On a kink of the aperture's edge L may fall both ways, whatever its derivatives say. */
+static bool try_shorter(optimum *o, const step *s, const ascent *a, bool flat)
+{
+	if (s->sigmas < a->enough)
+		return stop(o, true, "converged: no step goes uphill, not even one of a small fraction of the standard errors");
+	return !flat || stop(o, false, "no step goes uphill");
+}
+
 bool newton_ascend(objective *f, const ascent *a, const parameter_set *set, optimum *o, json_t *steps, ssb_error *err)
 {
 	double radius = FIRST_RADIUS;
@@ -180,11 +194,11 @@ bool newton_ascend(objective *f, const ascent *a, const parameter_set *set, opti
 		return false;
 	record(steps, &o->p, o->L, radius, true);
 	stop(o, false, "the limit of steps was reached");
-	bool climbing = look_around(f, a, set, o, &q), taken = true;
+	bool climbing = look_around(f, a, set, o, &q), sums_of_at = true;
 	for (size_t i = 0; climbing && i < a->most_steps; i++) {
 		const step s = step_within(&q, &o->at, radius, a->sigma2);
 		optimum next = {.p = moved(&o->p, set, s.by)};
-		if (settled(&s, a, set, f->e, radius)) {
+		if (settled(&s, a, set, f->e)) {
 			settle(o, &next.p, &s);
 			record(steps, &o->p, o->L, radius, true);
 			break;
@@ -196,19 +210,20 @@ bool newton_ascend(objective *f, const ascent *a, const parameter_set *set, opti
 		if (!objective_value(f, &next.p, &next.L, err))
 			return false;
 		const bool flat = fabs(s.gain) <= ROUNDING * o->L;
-		taken = next.L >= o->L || flat;
+		const bool taken = next.L >= o->L || (flat && s.full);
 		record(steps, &next.p, next.L, radius, taken);
-		radius = flat ? radius : next_radius(radius, &s, next.L - o->L);
-		if (!taken && radius < LEAST_RADIUS)
-			climbing = stop(o, false, "no step goes uphill");
-		if (!taken)
+		radius = next_radius(radius, &s, next.L - o->L);
+		sums_of_at = taken;
+		if (!taken) {
+			climbing = try_shorter(o, &s, a, flat);
 			continue;
+		}
 		if (!derive(f, set, &next, err))
 			return false;
 		*o = next;
 		stop(o, false, "the limit of steps was reached");
-		climbing = look_around(f, a, set, o, &q);
+		climbing = flat && s.full ? stop(o, true, "converged: a further step would gain no more than rounding") : look_around(f, a, set, o, &q);
 	}
 	/* the objective's sums must be those of o->at, whatever trial came last */
-	return taken || objective_value(f, &o->p, &o->L, err);
+	return sums_of_at || objective_value(f, &o->p, &o->L, err);
 }
