@@ -111,7 +111,7 @@ static void check_excess(const double *excess, uint64_t count, double expected, 
 	if (words)
 		CHECK(!e && err.status == SSB_BAD_INPUT && strstr(err.text, words), "refused: %s", err.text);
 	else
-		CHECK(e && evidence_excess(e, 1) == expected && evidence_measure_excess(e, &err) && e->excess[1] == expected, "excess %g %s", expected, err.text);
+		CHECK(e && evidence_excess(e, 1) == expected, "excess %g %s", expected, err.text);
 	evidence_free(e);
 	ssb_reader_close(spectrum);
 	unlink(path);

@@ -47,14 +47,14 @@ typedef struct fit_result {
 	certificate worth;
 	double variance_rad2;          /* the published objective at the optimum; NAN where it was not asked for */
 	double polarity;               /* of the ls phase at the optimum as first found */
-	double polarity_taken;         /* of the branch that was taken: reconstructed again */
+	double polarity_taken;         /* of the branch that was taken; the other's phase is the same of opposite sign (branch.c) */
 	const char *branch;            /* "kept", "opposite taken", "undecided", "given", "asked for" */
 	size_t branches;               /* 2 when both were asked for: 0 and 180 degrees */
 	fit_branch both[2];
 	evaluations budget;
 	json_t *searches;              /* every orientation that was searched: candidates, frequencies, best score */
 	json_t *starts;                /* every start: origin, optics, score, its refinement and where that led */
-	json_t *optima;                /* the best distinct optima on all frequencies, best first */
+	json_t *optima;                /* the best distinct optima on the telling frequencies, best first */
 	json_t *steps;                 /* the final ascent */
 	json_t *orders;                /* --order auto: every order, its gain and significance */
 	json_t *directions;            /* what the data do not determine: deviation, names and weights */

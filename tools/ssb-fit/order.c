@@ -43,8 +43,7 @@ static bool climb(const run *r, int order, const optics_parameters *from, const 
 		if (i == 0 || o.L > l->o.L)
 			l->o = o;
 	}
-	double L;
-	if (!objective_value(all, &l->o.p, &L, err))
+	if (!objective_value(all, &l->o.p, &l->o.L, err))
 		return false;
 	l->worth = certify(all, &l->o, l->set.n);
 	l->undetermined = undetermined(r, l);

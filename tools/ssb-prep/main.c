@@ -111,7 +111,7 @@ int main(int argc, char **argv)
 		{"transpose", 0, "no|yes|auto", parse_transposition, &given,
 		 "whether the detector's axes are swapped before the rotation; the fit then holds it (default: auto)"},
 		{"precision", 0, "single|half", parse_precision, &given,
-		 "of the stored transform: half takes half the bytes and adds some ten-thousandths of the shot noise (default: single)"},
+		 "of the stored transform: half takes half the bytes and rounds every value to 11 bits, some 3e-4 of itself (default: single)"},
 	};
 	const cli_program program = {
 		.name = "ssb-prep",

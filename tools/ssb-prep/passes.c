@@ -40,7 +40,7 @@ static size_t plan_threads(passes *p, passes_memory memory, size_t scratch, size
 		const size_t at_once = bins_at_once(p, left < memory.cache ? left : memory.cache);
 		const size_t rounds = p->bins > at_once ? (p->bins - 1) / at_once + 1 : 1;
 		const double time = (double)rounds / (double)threads;
-		if (threads > 1 && left == 0)
+		if (threads > 1 && left < p->chunk_bins * p->row_bytes)
 			continue;
 		if (!least || time < least) {
 			least = time;

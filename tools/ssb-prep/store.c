@@ -126,7 +126,7 @@ bool store_spectrum(spectrum *s, const char *path, const json_t *warnings, const
 		describe("sum_pattern", SSB_U8, "counts", detector[0], detector[1]),
 		describe("q_index", SSB_I4, "1", s->bins, 2),
 		describe("excess", SSB_F8, "counts^2", s->bins, 0),
-		describe("G", s->half_unit ? SSB_C4 : SSB_C8, "counts", s->bins, s->bf.count),
+		describe("G", s->half_unit ? SSB_C4 : SSB_C8, s->half_unit ? "G_scale counts" : "counts", s->bins, s->bf.count),
 	};
 	const size_t count = sizeof arrays / sizeof *arrays;
 	arrays[count - 1].chunk_elements = s->passes.chunk_bins * s->bf.count;

@@ -308,6 +308,8 @@ void transform_run(const transform *t, void *const *row, double *power, transfor
 {
 	const size_t all = t->bf->count;
 	size_t done = 0;
+	if (power)
+		memset(t->power, 0, t->tasks * t->bins * sizeof *t->power);
 #pragma omp parallel for schedule(dynamic) num_threads((int)t->threads)
 	for (size_t task = 0; task < t->tasks; task++)
 		for (size_t first = task * LANES; first < all; first += t->tasks * LANES) {

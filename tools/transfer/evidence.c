@@ -107,20 +107,6 @@ double evidence_excess(const evidence *e, size_t bin)
 	return sum;
 }
 
-bool evidence_measure_excess(evidence *e, ssb_error *err)
-{
-	if (e->excess)
-		return true;
-	double *excess = malloc(e->bins * sizeof *excess);
-	if (!excess)
-		return ssb_fail(err, SSB_RUNTIME, "out of memory");
-#pragma omp parallel for schedule(dynamic, 64)
-	for (size_t i = 0; i < e->bins; i++)
-		excess[i] = evidence_excess(e, i);
-	e->excess = excess;
-	return evidence_is_sound(e, err);
-}
-
 static bool load_scalars(evidence *e, const json_t *meta, ssb_error *err)
 {
 	optics_geometry *g = &e->geometry;

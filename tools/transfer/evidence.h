@@ -1,4 +1,4 @@
-/* The evidence of one spectrum in memory, as the sums over it need it (design: architecture.md, "Layout of the evidence"). */
+/* The evidence of one spectrum, as the sums over it need it (design: architecture.md, "Layout of the evidence"). */
 #ifndef TRANSFER_EVIDENCE_H
 #define TRANSFER_EVIDENCE_H
 
@@ -19,7 +19,7 @@ typedef struct evidence {
 	const int32_t (*q_index)[2];   /* Q: (row, column) on the half plane, row-major; (0, 0) is among them */
 	const int32_t (*pixel)[2];     /* B: full-detector (row, column), row-major */
 	const double *counts;          /* B: G(0,k), the exact sum of counts over the scan */
-	const double *excess;          /* Q: of each bin (evidence_excess); NULL where neither stored nor measured */
+	const double *excess;          /* Q: of each bin (evidence_excess); NULL where it is not stored */
 	const float complex *const *row; /* Q pointers to the B values of a bin, where G is in memory; else NULL */
 	struct evidence_file *file;    /* else where G is read from as it is asked for */
 	struct device_evidence *device;  /* what backend_attach made; NULL for none */
@@ -54,9 +54,6 @@ void evidence_k(const evidence *e, size_t b, double k[2]);
 
 /* Excess power of a bin: sum_k (|G|^2 - G(0,k)), what is above the shot noise. */
 double evidence_excess(const evidence *e, size_t bin);
-
-/* Where the spectrum does not hold the excess of every bin: one pass, so that evidence_excess need not look again. */
-bool evidence_measure_excess(evidence *e, ssb_error *err);
 
 /* The neighbour start of physics.md section 5: no trial, one pass over G. */
 typedef struct neighbour_estimate {

@@ -104,11 +104,12 @@ static sums sums_at(quadratic_worker *w, const evidence *e, const frequency *f)
 bool quadratic_sums(const evidence *e, const row_table *t, const frequency *f, size_t count, sums *out)
 {
 	span_table table;
-	bool ok = span_table_make(&table, t);
+	const bool made = span_table_make(&table, t);
+	bool ok = made;
 #pragma omp parallel reduction(&& : ok)
 	{
 		quadratic_worker w = {0};
-		ok = ok && quadratic_worker_make(&w, &table, 0);
+		ok = made && quadratic_worker_make(&w, &table, 0);
 #pragma omp for schedule(dynamic, bins_per_turn(count))
 		for (size_t i = 0; i < count; i++)
 			if (ok)

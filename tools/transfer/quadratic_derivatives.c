@@ -353,11 +353,12 @@ bool quadratic_derivatives(const evidence *e, const row_table *t, const int *par
 	const size_t bins = bins_per_task(count), tasks = (count + bins - 1) / bins;
 	span_table table = {0};
 	quadratic_model m = {0};
-	bool ok = span_table_make(&table, t) && quadratic_model_make(&m, t, parameter, n);
+	const bool made = span_table_make(&table, t) && quadratic_model_make(&m, t, parameter, n);
+	bool ok = made;
 #pragma omp parallel reduction(&& : ok)
 	{
 		quadratic_worker w = {0};
-		ok = ok && quadratic_worker_make(&w, &table, MOST_POWER);
+		ok = made && quadratic_worker_make(&w, &table, MOST_POWER);
 #pragma omp for schedule(dynamic)
 		for (size_t task = 0; task < tasks; task++)
 			for (size_t i = task * bins; ok && i < count && i < (task + 1) * bins; i++)
