@@ -119,8 +119,8 @@ static void transform_again(passes *p, const size_t *bin, size_t count, char *ro
 bool passes_copy(passes *p, const size_t *bin, size_t count, float complex *out)
 {
 	void **to = calloc(p->bins + 1, sizeof *to);
-	char *rows = p->half_unit ? malloc(count * p->row_bytes + 1) : (char *)out;
-	const bool ok = to && rows;
+	char *halves = p->half_unit ? malloc(count * p->row_bytes + 1) : NULL, *rows = halves ? halves : (char *)out;
+	const bool ok = to && (halves || !p->half_unit);
 	if (ok)
 		transform_again(p, bin, count, rows, to);
 	for (size_t i = 0; ok && i < count; i++) {
@@ -130,8 +130,7 @@ bool passes_copy(passes *p, const size_t *bin, size_t count, float complex *out)
 		else if (p->row[bin[i]])
 			memcpy(out + i * p->pixels, stored, p->row_bytes);
 	}
-	if (p->half_unit)
-		free(rows);
+	free(halves);
 	free(to);
 	return ok;
 }
