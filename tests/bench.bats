@@ -48,7 +48,7 @@ tiny=(small --scan 20 --detector 26 --radius 8 --fit "--range C10=-30nm:30nm --r
 }
 
 @test "what cannot be run is said, with a status" {
-	run bench "${tiny[@]}" --prep "--nonsense"
+	run bench "${tiny[@]}" --repeat 2 --prep "--nonsense"
 	[ "$status" -eq 1 ] && [[ $output == *"unknown option '--nonsense'"* ]]
 	[ -z "$(find . -name 'ssb-bench-*')" ]
 }
@@ -61,11 +61,13 @@ tiny=(small --scan 20 --detector 26 --radius 8 --fit "--range C10=-30nm:30nm --r
 
 @test "the roofline refuses what is no chunk" {
 	roofline=$BUILD/bench/roofline
-	for what in "copy 1000" "read 1000" "touch 10000000" "fft 8 6 10"; do
+	for what in "copy 1000" "read 1000" "touch 10000000" "write 10000000 written" "fft 8 6 10"; do
 		"$roofline" $what | awk '{exit !($1 > 0)}'
 	done
 	head -c 100 /dev/zero | tr '\0' x >junk
 	fails_plainly() { rc=0; "$@" >out.txt 2>err.txt || rc=$?; [ $rc -eq 1 ] && [ ! -s out.txt ]; }
+	[ "$(stat -c %s written)" -eq 10000000 ]
+	echo | fails_plainly "$roofline" write 10 written
 	echo "0 100 junk" | fails_plainly "$roofline" lz4 2
 	echo "0 200 junk" | fails_plainly "$roofline" lz4 2
 	echo "0 5 nowhere" | fails_plainly "$roofline" lz4 2
