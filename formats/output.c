@@ -158,44 +158,36 @@ const char *ssb_output_temporary_name(const ssb_output *output)
 	return output->slot >= 0 ? temporary[output->slot] : NULL;
 }
 
-bool ssb_output_write(ssb_output *output, const void *bytes, size_t size, ssb_error *err)
+/* At `offset`, or where the last one ended where that is NULL. */
+static bool put(ssb_output *output, const char *bytes, size_t size, const uint64_t *offset, ssb_error *err)
 {
-	const char *next = bytes;
-	while (size > 0) {
-		const ssize_t written = write(output->fd, next, size);
+	for (size_t done = 0; done < size;) {
+		const ssize_t written = offset ? pwrite(output->fd, bytes + done, size - done, (off_t)(*offset + done))
+		                               : write(output->fd, bytes + done, size - done);
+		if (written < 0 && errno == EINTR)
+			continue;
 		if (written == 0)
 			errno = EIO;
-		if (written == 0 || (written < 0 && errno != EINTR))
+		if (written <= 0)
 			return ssb_fail_errno(err, "cannot write %s", output->shown);
-		if (written > 0) {
-			next += written;
-			size -= (size_t)written;
-		}
+		done += (size_t)written;
 	}
 	return true;
+}
+
+bool ssb_output_write(ssb_output *output, const void *bytes, size_t size, ssb_error *err)
+{
+	return put(output, bytes, size, NULL, err);
+}
+
+bool ssb_output_write_at(ssb_output *output, const void *bytes, size_t size, uint64_t offset, ssb_error *err)
+{
+	return put(output, bytes, size, &offset, err);
 }
 
 bool ssb_output_has_places(const ssb_output *output)
 {
 	return output->slot >= 0;
-}
-
-bool ssb_output_write_at(ssb_output *output, const void *bytes, size_t size, uint64_t offset, ssb_error *err)
-{
-	const char *next = bytes;
-	while (size > 0) {
-		const ssize_t written = pwrite(output->fd, next, size, (off_t)offset);
-		if (written == 0)
-			errno = EIO;
-		if (written == 0 || (written < 0 && errno != EINTR))
-			return ssb_fail_errno(err, "cannot write %s", output->shown);
-		if (written > 0) {
-			next += written;
-			offset += (uint64_t)written;
-			size -= (size_t)written;
-		}
-	}
-	return true;
 }
 
 bool ssb_output_go_to(ssb_output *output, uint64_t offset, ssb_error *err)
