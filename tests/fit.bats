@@ -56,6 +56,17 @@ near("C10", 9, 0.1); near("C12", 3, 0.1); near("phi12", -60, 2, 180); near("rota
 assert meta["optics"]["transposed"] is True'
 }
 
+@test "an optimum on a kink of the aperture's edge: no error bars, but what the data determine is not thrown away" {
+	ssb-sim -q kink --scan 32x32 --step 0.3 --detector 26x26 --kv 200 --semiangle 20 --radius 8 --specimen atoms --seed 1026 \
+		--rotation=325.9325deg --transpose yes --c10=4.634053nm --c12=8.688175nm,37.8879deg --dose 0.7 --phase 0.8
+	ssb-decode -q kink_master.h5 --scan 32x32 | ssb-prep -q - --kv 200 --semiangle 20 --step 0.3 --sampling 2.5 -o kink.spectrum 2>/dev/null
+	ssb-fit -q kink.spectrum --range C10=-20nm:20nm --range C12=12nm -o kink.fit 2>/dev/null
+	check kink.fit '
+assert meta["found"] is True and all(p["status"] == "fitted" and "standard_error" not in p for p in by_name.values()), by_name
+assert abs(abs(value("C10")) - 4.6) < 0.5 and abs(value("C12") - 8.7) < 1 and abs(value("rotation") % 180 - 146) < 5, by_name
+assert "no error bars" in warnings, warnings'
+}
+
 @test "a signal too weak for neighbours and centre of mass: every rotation is looked at" {
 	ssb-fit -q weak.spectrum --range C10=-15nm:15nm --range C12=5nm -o weak.fit 2>/dev/null
 	check weak.fit '

@@ -17,6 +17,7 @@ enum { MOST_REFINED = 6 * (BEST + 1) };
 static const double EXACT = 0.02;              /* what another step would change, in standard errors */
 static const double AS_GOOD = 10;              /* log-likelihood: a second optimum within it is as good */
 static const double IN_DOUBT = 100;            /* log-likelihood: finalists further behind before their last ascent stay behind */
+static const double SAYS_NOTHING = 10;         /* log-likelihood: more is not lost with a parameter that the data say nothing of */
 static const double WELL_EXPLAINED = 0.9;      /* below it errors of the model, not of the dose, decide how far off the parameters are */
 static const double SAMPLING_OFF = 0.01;       /* of the rule's value: worth a warning */
 static const double NAMED = 0.3;               /* weight in an undetermined direction from which a parameter is named */
@@ -311,6 +312,19 @@ static void warn_of_directions(const run *r, size_t asked, size_t weak, const do
 	message_warn(r->result->warnings, "the data determine %zu of the %zu parameters asked for; left at their start: %s", left, asked, names);
 }
 
+/* Back to the optimum that had it: without curvature, but not without a say. On a kink of the aperture's edge that is possible. */
+static bool put_back(const run *r, const fit_result *before, objective *all, ssb_error *err)
+{
+	fit_result *result = r->result;
+	json_array_remove(result->directions, json_array_size(result->directions) - 1);
+	result->set = before->set;
+	result->best = before->best;
+	result->worth = before->worth;
+	result->worth.has_covariance = false;
+	memcpy(result->undetermined, before->undetermined, sizeof result->undetermined);
+	return objective_value(all, &result->best.p, &result->best.L, err);
+}
+
 /* Leave out what the data say nothing of: the last parameter of each direction without curvature. What they determine badly stays, since the
  * others' error bars are true only with it; it is named. */
 static bool settle(const run *r, objective *all, ssb_error *err)
@@ -324,12 +338,18 @@ static bool settle(const run *r, objective *all, ssb_error *err)
 		weak = certify_directions(&result->best.at, r->ascent.sigma2, rad, result->set.n, deviation, axis);
 		if (weak == 0 || isfinite(deviation[0]))
 			break;
+		const fit_result before = *result;
 		record_direction(r, deviation[0], axis);
 		leave_out(r, axis);
 		if (!newton_ascend(all, &r->ascent, &result->set, &result->best, result->steps, err))
 			return false;
 		result->worth = certify(all, &result->best, result->set.n);
 		weak = 0;
+		if (before.best.L - result->best.L <= SAYS_NOTHING * 2 * r->ascent.sigma2)
+			continue;
+		if (!put_back(r, &before, all, err))
+			return false;
+		break;
 	}
 	for (size_t k = 0; k < weak; k++)
 		record_direction(r, deviation[k], axis + k);
