@@ -26,6 +26,6 @@ install_to() { make -C "$top" --no-print-directory BUILD="$BUILD" SAN=$san PREFI
 	ssb-sim -q x --scan 12x12 --detector 20x20 --radius 5 --step 0.4 --dose 100
 	printf '%s\n' 'SEMIANGLE = 30' 'STEP = 0.4' 'SCAN = 12x12' 'FORMATS = npy' \
 		'FIT = --fix C10=-12nm --fix C12=0 --fix rotation=15deg --fix transposed=no' >ssb.settings
-	PATH=/usr/bin:/bin make --no-print-directory -f ../root/opt/ssb/share/ssb-tools/ssb.mk || { cat ssb/*.log; return 1; }
+	PATH=$(getconf PATH) make --no-print-directory -f ../root/opt/ssb/share/ssb-tools/ssb.mk || { cat ssb/*.log; return 1; }
 	[ -s ssb/x.npy ]
 }
