@@ -11,7 +11,8 @@ too; the table says where they lay. What the tools are given as --memory is what
 "wall_s" is of the process, from its start to its end; the rows of its phases, and its bytes, are what --profile says. A roofline is
 measured on the same threads: LZ4 alone on a sample of the acquisition's chunks, FFTW alone on transforms of the scan's shape, each with a
 memcpy of what the stage puts out; the spectrum read once. What no stage can do without and some virtual machines take long for is a note
-beside: the first touch of as much memory as the spectrum has, and writing as large a file to where it lies. "ratio" is wall_s over the roofline; of a total, over the published time.
+beside: the first touch of as much memory as the spectrum has, and writing as large a file to where it lies. "ratio" is wall_s over the
+roofline; of a total, over the published time.
 """
 import argparse
 import collections

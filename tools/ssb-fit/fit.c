@@ -345,11 +345,11 @@ static bool settle(const run *r, objective *all, ssb_error *err)
 			return false;
 		result->worth = certify(all, &result->best, result->set.n);
 		weak = 0;
-		if (before.best.L - result->best.L <= SAYS_NOTHING * 2 * r->ascent.sigma2)
-			continue;
-		if (!put_back(r, &before, all, err))
-			return false;
-		break;
+		if (before.best.L - result->best.L > SAYS_NOTHING * 2 * r->ascent.sigma2) {
+			if (!put_back(r, &before, all, err))
+				return false;
+			break;
+		}
 	}
 	for (size_t k = 0; k < weak; k++)
 		record_direction(r, deviation[k], axis + k);

@@ -104,12 +104,13 @@ static sums sums_at(quadratic_worker *w, const evidence *e, const frequency *f)
 bool quadratic_sums(const evidence *e, const row_table *t, const frequency *f, size_t count, sums *out)
 {
 	span_table table;
-	const bool made = span_table_make(&table, t);
-	bool ok = made;
+	bool ok = true;
+	if (!span_table_make(&table, t))
+		return false;
 #pragma omp parallel reduction(&& : ok)
 	{
 		quadratic_worker w = {0};
-		ok = made && quadratic_worker_make(&w, &table, 0);
+		ok = quadratic_worker_make(&w, &table, 0);
 #pragma omp for schedule(dynamic, bins_per_turn(count))
 		for (size_t i = 0; i < count; i++)
 			if (ok)

@@ -190,12 +190,13 @@ static sums thin_sums_at(thin_worker *w, const evidence *e, const frequency *f)
 bool thin_sums(const evidence *e, const row_table *t, const frequency *f, size_t count, sums *out)
 {
 	span_table table;
-	const bool made = span_table_make(&table, t);
-	bool ok = made;
+	bool ok = true;
+	if (!span_table_make(&table, t))
+		return false;
 #pragma omp parallel reduction(&& : ok)
 	{
 		thin_worker w = {0};
-		ok = made && thin_worker_make(&w, &table);
+		ok = thin_worker_make(&w, &table);
 #pragma omp for schedule(dynamic, bins_per_turn(count))
 		for (size_t i = 0; i < count; i++)
 			if (ok)
